@@ -220,7 +220,7 @@ def test_what_a_chat_and_its_tools_send_each_other_is_as_declared(strays):
             receipt = await app.chats.say(chat, "File this")
             async for _ in app.chats.until_idle(chat, receipt.seq - 1):
                 pass
-            receipt = await app.chats.answer(chat, decision="allow", scope="thread", reason="go on")
+            receipt = await app.chats.answer(chat, decision="allow", reason="go on")
             async for _ in app.chats.until_idle(chat, receipt.seq - 1):
                 pass
 

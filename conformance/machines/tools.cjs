@@ -1,29 +1,75 @@
 // The tools machine for XState: the chart as it is, and the functions of threads/machine/tools.py under its names.
 const { assign, enqueueActions, sendTo, setup, spawnChild, stopChild } = require("xstate");
+const { scopeOverrides } = require("./permission.cjs");
 const { given, isObject } = require("./python.cjs");
 
 const PROCESS_LOST = "the process that asked is gone";
 const LOST = ["interrupted", "unknown"];
+const MOST_AT_ONCE = 8;
+const WITHDRAWN = "permissions given before this thread was imported or restored no longer hold";
 const child = (number) => `call-${number}`;
 const failure = (callId, text) => ({ type: "toolResult", callId, parts: [{ type: "text", text }], isError: true });
-const callOf = (c, e) => c.calls[Number(e.actorId.replace("call-", ""))].id;
+const numberOf = (id) => Number(id.replace("call-", ""));
+const callOf = (c, e) => c.calls[numberOf(e.actorId)].id;
 const answered = (c, e, result, lost) => ({
   results: { ...c.results, [e.actorId]: result }, pending: c.pending.filter((id) => id !== e.actorId), lost: c.lost || lost,
 });
 const parentOf = ({ self }) => self._parent;
 const requestOf = (e) => (({ id, calls, timeoutMs }) => ({ id, calls, timeoutMs }))(e.output?.request ?? e);
 const isMakeable = (call) => !("problem" in call);
+const problems = (calls) =>
+  Object.fromEntries(calls.flatMap((call, number) => (isMakeable(call) ? [] : [[child(number), failure(call.id, call.problem)]])));
+const continued = (history) => (history !== null && history.includes(".") ? history : null);
+const modeOf = (c) => c.mode ?? (c.consents || c.consent.mode === "plan" ? c.consent.mode ?? "ask" : "ask");
+const holds = (c) => (override) =>
+  override.decision !== "allow" || ("scope" in override ? (override.history ?? null) === continued(c.history) : c.consents);
+const deniedOf = (c) => c.asked.filter((id) => "denied" in c.calls[numberOf(id)]);
+const messageOf = (error) => (isObject(error) ? error.message : error);
+const start = (c, ids, granted, enqueue) => ids.forEach((id) =>
+  enqueue.spawnChild("tool", { id, input: { call: c.calls[numberOf(id)], access: granted[id], history: c.history } }));
 const update = (f) => assign(({ context, event }) => f(context, event));
 
 const actions = {
+  assessCalls: spawnChild("assess", {
+    id: "assess", input: ({ context: { calls, shell } }) => ({ calls: calls.filter(isMakeable), shell }),
+  }),
+  forgetAssessment: stopChild("assess"),
+  forgetPermission: stopChild("permission"),
+  keepAssessments: update((c, { output }) => {
+    const assessments = output.assessments[Symbol.iterator]();
+    const calls = c.calls.map((call) => {
+      if (!isMakeable(call)) return call;
+      const { problem, ...assessment } = assessments.next().value;
+      return { ...call, assessment, ...(problem === undefined ? {} : { problem }) };
+    });
+    const suffix = continued(output.history) !== null && c.requestId !== null ? `.${output.history.split(".").at(-1)}` : "";
+    return {
+      calls, results: { ...c.results, ...problems(calls) }, assessed: true, history: output.history, consents: output.consents,
+      mode: output.mode, requestId: suffix ? c.requestId + suffix : c.requestId,
+      asked: calls.flatMap((call, number) => (isMakeable(call) ? [child(number)] : [])),
+    };
+  }),
+  refuseUnassessed: update((c, e) => {
+    const calls = c.calls.map((call) => (isMakeable(call) ? { ...call, problem: `not called: ${messageOf(e.error)}` } : call));
+    return { calls, results: { ...c.results, ...problems(calls) }, assessed: true };
+  }),
   askPermission: spawnChild("permission", {
     id: "permission",
-    input: ({ context: { requestId, calls, consent, timeoutMs } }) => ({
-      id: requestId, calls: calls.filter(isMakeable), mode: consent.mode ?? "ask", timeoutMs, reportsToParent: true,
-      rules: Object.fromEntries(["blocked", "tripped", "overrides", "autoAllow"].map((key) => [key, consent[key] ?? []])),
+    input: ({ context: c }) => ({
+      id: c.requestId, calls: c.asked.map((id) => c.calls[numberOf(id)]), mode: modeOf(c), timeoutMs: c.timeoutMs, reportsToParent: true,
+      rules: {
+        blocked: c.consent.blocked ?? [], tripped: c.consent.tripped ?? [], overrides: (c.consent.overrides ?? []).filter(holds(c)),
+        autoAllow: c.consents ? c.consent.autoAllow ?? [] : [], ...(c.consents || c.mode !== null ? {} : { notice: WITHDRAWN }),
+      },
     }),
   }),
-  keepPermission: update((c, e) => ({ permission: e.output })),
+  keepPermission: update((c, { output }) => {
+    if (output.decision !== "allowed") return { permission: output };
+    const history = continued(c.history);
+    const fresh = scopeOverrides(output.calls, output.scope).map((one) => (history === null ? one : { ...one, history }));
+    const isKnown = (one) => c.overrides.some((known) => JSON.stringify(known) === JSON.stringify(one));
+    return { permission: output, overrides: [...c.overrides, ...fresh.filter((one) => !isKnown(one))] };
+  }),
   refuseCalls: update((c) => {
     const text = `not allowed: ${c.permission ? c.permission.reason : "the request for permission failed"}`;
     return {
@@ -34,10 +80,10 @@ const actions = {
   askApprover: enqueueActions(({ event, enqueue }) => {
     enqueue.spawnChild("approver", { id: "approver", input: { request: requestOf(event) } });
   }),
-  applyApproval: enqueueActions(({ context, event, enqueue }) => {
-    const { answer } = event.output;
+  applyApproval: enqueueActions(({ event, enqueue }) => {
+    const { answer, request } = event.output;
     const decision = answer === true ? { type: "ALLOW" } : { type: "DENY", reason: answer };
-    enqueue.sendTo("permission", { ...decision, id: context.requestId });
+    enqueue.sendTo("permission", { ...decision, id: request.id });
   }),
   askParent: enqueueActions(({ event, enqueue }) => {
     const request = requestOf(event);
@@ -51,29 +97,42 @@ const actions = {
   watchProcess: spawnChild("process", { id: "process" }),
   forgetProcess: stopChild("process"),
   expirePermission: sendTo("permission", { type: "EXPIRE" }),
-  startCalls: enqueueActions(({ context: { calls }, enqueue }) => {
-    const made = calls.map((call, number) => [child(number), call]).filter(([, call]) => isMakeable(call));
-    made.forEach(([id, call]) => enqueue.spawnChild("tool", { id, input: { call } }));
-    enqueue.assign({ pending: made.map(([id]) => id) });
+  startCalls: enqueueActions(({ context: c, event, enqueue }) => {
+    const granted = { ...c.granted, ...Object.fromEntries(c.asked.map((id, number) => [id, event.output.calls[number].access])) };
+    enqueue.assign({ granted, pending: [...c.asked] });
+    start(c, c.asked.slice(0, MOST_AT_ONCE), granted, enqueue);
+    enqueue.assign({ queue: c.asked.slice(MOST_AT_ONCE) });
   }),
+  startNext: enqueueActions(({ context: c, event, enqueue }) => {
+    enqueue.stopChild(event.actorId);
+    start(c, c.queue.slice(0, 1), c.granted, enqueue);
+    enqueue.assign({ queue: c.queue.slice(1) });
+  }),
+  offerAgain: update((c) => ({
+    offeredAgain: true, asked: deniedOf(c), requestId: c.requestId === null ? null : `${c.requestId}-again`, request: null,
+  })),
   keepResult: update((c, e) => {
-    const isResult = isObject(e.output) && Array.isArray(e.output.parts);
-    const kept = { ...e.output, type: "toolResult", callId: callOf(c, e) };
-    return answered(c, e, isResult ? kept : failure(callOf(c, e), "failed: the tool gave no result"), false);
+    if (!isObject(e.output) || !Array.isArray(e.output.parts))
+      return answered(c, e, failure(callOf(c, e), "failed: the tool gave no result"), false);
+    const { denied, ...result } = e.output;
+    const kept = answered(c, e, { ...result, type: "toolResult", callId: callOf(c, e) }, false);
+    if (!["write", "protected"].includes(denied)) return kept;
+    return { ...kept, calls: c.calls.map((call, number) => (child(number) === e.actorId ? { ...call, denied } : call)) };
   }),
   keepFailure: update((c, e) => {
     const lost = isObject(e.error) && LOST.includes(e.error.code);
-    const message = isObject(e.error) ? e.error.message : e.error;
+    const message = messageOf(e.error);
     const text = lost ? `nobody knows how this ended: ${message}` : `failed: ${message}`;
     return answered(c, e, failure(callOf(c, e), text), lost);
   }),
-  letGo: enqueueActions(({ event, enqueue }) => enqueue.stopChild(event.actorId)),
 };
 const guards = {
   hasApprover: ({ context }) => Boolean(context.consent.approver),
   isUndecided: ({ event }) => event.output.answer === null,
   hasNoCalls: ({ context: { calls } }) => calls.length > 0 && !calls.some(isMakeable),
-  isAllowed: ({ event }) => event.output.decision === "allowed",
+  isAssessed: ({ context }) => context.assessed,
+  isAllowed: ({ context, event }) => event.output.decision === "allowed" && event.output.id === context.requestId,
+  mustOfferAgain: ({ context: c }) => modeOf(c) !== "plan" && !c.offeredAgain && !c.lost && !c.pending.length && deniedOf(c).length > 0,
   isPending: ({ context, event }) => context.pending.includes(event.actorId),
   isAllAnswered: ({ context }) => !context.pending.length,
 };
@@ -81,13 +140,14 @@ const guards = {
 exports.toolsMachine = (chart, recorder, machineOf) =>
   setup({
     actions, guards,
-    actors: { permission: machineOf("permission"), approver: recorder, tool: recorder, process: recorder },
+    actors: { assess: recorder, permission: machineOf("permission"), approver: recorder, tool: recorder, process: recorder },
   }).createMachine({
     ...chart,
     context: ({ input }) => {
       const context = given(chart, input);
-      const answered = context.calls.flatMap((call, number) => (isMakeable(call) ? [] : [[child(number), failure(call.id, call.problem)]]));
-      return { ...context, results: { ...Object.fromEntries(answered), ...context.results } };
+      return { ...context, results: { ...problems(context.calls), ...context.results } };
     },
-    output: ({ context: c }) => ({ results: c.calls.map((_, number) => c.results[child(number)]), permission: c.permission, lost: c.lost }),
+    output: ({ context: c }) => ({
+      results: c.calls.map((_, number) => c.results[child(number)]), permission: c.permission, overrides: c.overrides, lost: c.lost,
+    }),
   });

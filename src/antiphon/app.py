@@ -43,6 +43,8 @@ from antiphon.stores.memory import MemoryStore
 from antiphon.stores.ownership import owner_of
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.threads.approval import Approver, ask_approver
+from antiphon.threads.assessing import assess_calls
+from antiphon.threads.grants import Grants
 from antiphon.threads.index import ThreadProjection
 from antiphon.threads.library import Library
 from antiphon.threads.machine.former import migrate_by
@@ -89,6 +91,7 @@ class App:
     ) -> None:
         self.models = models or Models()
         self._closing = asyncio.Event()
+        grants = Grants()
         owners = Owners(lambda: self.runtime, limits, prices)
         machine = compose(
             lambda reference: owners.open(self.models.open(reference)),
@@ -99,6 +102,7 @@ class App:
             arbiter=arbiter,
             approver=approver,
             summariser=summariser,
+            grants=grants,
         )
         hosted = [*former_machines(), machine, *_check_names(machines, machine)]
         self.runtime = Runtime(_open_store(store), hosted, projection=PROJECTION)
@@ -109,6 +113,7 @@ class App:
             toolbox or NoTools(),
             [name for name, function in functions.items() if function is not None],
             undo,
+            grants,
         )
         if undo is not None and isinstance(store, str | Path):
             undo.exclude(store)
@@ -164,13 +169,16 @@ def compose(
     arbiter: Arbiter | None = None,
     approver: Approver | None = None,
     summariser: Summariser | None = None,
+    grants: Grants | None = None,
 ) -> Machine[Any, Any]:
     """Return the thread machine with its children: chat, run and debate, and their replies, tools and permissions."""
     price_table = prices or Prices()
     reply = streaming_machine.provide(actors={"streamReply": stream_reply(open_model, prices=price_table)})
     process = _process(closing or asyncio.Event())
     calls = call_tool(toolbox or NoTools())
-    tools = tools_machine.provide(actors={"tool": calls, "process": process, "approver": ask_approver(approver)})
+    assess = assess_calls(toolbox or NoTools(), grants)
+    actors = {"assess": assess, "tool": calls, "process": process, "approver": ask_approver(approver)}
+    tools = tools_machine.provide(actors=actors)
     machine = thread_machine.provide(
         actors={
             "chat": chats.compose_chat(open_model, prices=price_table, reply=reply, tools=tools, summariser=summariser),

@@ -97,12 +97,12 @@ def tried(folder: Path, attempts: tuple[Attempt, ...]) -> tuple[list[ToolResult]
     }
 
     async def main(runs: Runs, tools: list[dict[str, Any]]) -> dict[str, Any]:
-        settings = {"model": "scripted:troupe", "arbiter": {"kind": "rules"}, "consent": {"mode": "auto"}}
+        settings = {"model": "scripted:troupe", "arbiter": {"kind": "rules"}, "consent": {"mode": "ask"}}
         id = await runs.create([held], tools=tools, **settings)
         await idle(runs, id, "Try everything")
         while await runs.status(id) == "waiting":
-            asked = (await runs.read(id))["waiting"][0]["calls"][0]["name"]
-            await answered(runs, id, "allow" if asked == "format_disk" else "deny")
+            asked = (await runs.read(id))["waiting"][0]["calls"][0]["text"]
+            await answered(runs, id, "deny" if asked.startswith("shell(rm") else "allow")
         return await runs.read(id)
 
     run = played(folder, troupe, main)

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -119,15 +119,17 @@ def lone_run(mode: str, **settings: Any) -> dict[str, Any]:
         ("ask", "touch new.txt", True),
         ("auto-edit", "touch new.txt", True),
         ("auto", "touch new.txt", False),
-        ("auto", "rm -r data", True),
-        ("auto", "ls; rm -r data", True),
-        ("auto", "ls $(rm -r data)", True),
+        ("auto", "curl 127.0.0.1:1", True),
+        ("auto", "echo x > .envrc", True),
+        ("ask", "rm -r data", True),
+        ("ask", "ls; rm -r data", True),
+        ("ask", "ls $(rm -r data)", True),
     ],
 )
 def test_a_command_is_asked_about_as_it_is_risky_and_shown_word_by_word(
     tmp_path: Path, mode: str, command: str, asked: bool
 ) -> None:
-    """Reads are silent, writes ask by mode, destructive ones always."""
+    """Reads are silent, others ask by mode; in `auto` they run in the sandbox, unless they need more than that."""
     (tmp_path / "kept.txt").write_text("kept\n")
     (tmp_path / "data").mkdir()
     troupe = alone(command)
@@ -159,7 +161,7 @@ def test_what_a_person_allows_is_done_and_an_unknown_tool_is_answered_without_as
     troupe = Troupe(developer=lambda scene: "Done." if scene.results else calls)
 
     async def main(runs: Runs, tools: list[dict[str, Any]]) -> None:
-        id = await runs.create(team("developer"), tools=tools, **lone_run("auto"))
+        id = await runs.create(team("developer"), tools=tools, **lone_run("ask"))
         heard = await idle(runs, id, "Do it")
         (asked,) = [one for one in heard if one.kind == "agent_waits"]
         assert [call["risk"] for call in asked.facts["calls"]] == ["destructive"]
@@ -209,19 +211,22 @@ def doorbell(path: Path) -> Iterator[asyncio.Event]:
         os.close(door)
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+def command_lines() -> list[str]:
+    """The command lines of all processes."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            lines.append(path.read_text())
+    return lines
 
 
 @pytest.mark.requirement("S1-34", "S1-B7")
 @pytest.mark.parametrize("grace_ms", [0, 100])
 def test_cancelling_an_endless_command_kills_all_that_it_started(tmp_path: Path, grace_ms: int) -> None:
     """The turn is recorded as cancelled, and nothing of it lives on."""
-    troupe = alone("sleep 600 & echo $! > child; echo $$ > pid; echo > begun; sleep 600")
+    # Found by its arguments, because a process in the sandbox has another id outside.
+    seconds = f"600.{os.getpid()}{grace_ms}"
+    troupe = alone(f"sleep {seconds} & echo > begun; sleep {seconds}")
 
     async def main(runs: Runs, tools: list[dict[str, Any]]) -> dict[str, Any]:
         id = await runs.create(team("developer"), tools=tools, **lone_run("auto", graceMs=grace_ms))
@@ -238,7 +243,7 @@ def test_cancelling_an_endless_command_kills_all_that_it_started(tmp_path: Path,
 
     assert (run["status"], run["outcome"]["reason"]) == ("stopped", "cancelled")
     assert [(one["agent"], one["result"]) for one in run["history"]] == [("developer", "cancelled")]
-    assert not any(is_alive(int((tmp_path / name).read_text())) for name in ("pid", "child"))
+    assert not any(seconds in text for text in command_lines())
 
 
 @pytest.mark.requirement("S1-B7")

@@ -11,7 +11,7 @@ from pathlib import Path
 # Imports point inwards only; features never import each other, and a command imports its own feature only.
 WORDS = {"messages", "errors", "tokens", "answers", "json_schema", "money", "paths", "lazy", "version"}
 PURE_WORDS = {"messages", "errors", "tokens", "answers"}
-PURE_RISK = {"tools.risk", "tools.risks", "tools.shell_syntax", "tools.patterns"}
+PURE_TOOLS = {"tools.access", "tools.assessment", "tools.risks", "tools.patterns"}
 BELOW = WORDS | {"chart", "actors", "runtime", "providers", "tools"}
 FEATURES = {"chat": "chat", "agents": "run", "debate": "debate"}  # with the command that is about each
 SHARED_CLI = WORDS | {"background_loop", "runtime", "stores", "providers", "tools", "threads", "app", "cli.render"}
@@ -24,9 +24,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "stores": {"runtime"},
     "providers": WORDS,
     "tools": {"messages", "json_schema", "lazy", "paths", "providers.base"},
-    "threads.machine": {"chart"} | PURE_WORDS | PURE_RISK,
+    "threads.machine": {"chart"} | PURE_WORDS | PURE_TOOLS,
     "threads": BELOW | {"threads.machine"},
-    **{f"{feature}.machine": {"chart", "threads.machine"} | PURE_WORDS | PURE_RISK for feature in FEATURES},
+    **{f"{feature}.machine": {"chart", "threads.machine"} | PURE_WORDS | PURE_TOOLS for feature in FEATURES},
     **{feature: BELOW | {"threads", "threads.machine", f"{feature}.machine"} for feature in FEATURES},
     "app": BELOW | {"stores", "threads", "threads.machine", *FEATURES},
     "background_loop": set(),
@@ -101,7 +101,7 @@ def room_of(package: Path, path: Path) -> str | None:
 def is_pure(package: Path, path: Path) -> bool:
     """Whether a file is of the engine, in a folder named `machine`, or a module that machines import."""
     name = ".".join(path.relative_to(package).with_suffix("").parts)
-    return room_of(package, path) in PURE or name in PURE_RISK or "machine" in path.relative_to(package).parent.parts
+    return room_of(package, path) in PURE or name in PURE_TOOLS or "machine" in path.relative_to(package).parent.parts
 
 
 @cache

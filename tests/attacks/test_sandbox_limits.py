@@ -1,12 +1,11 @@
 """Commands in the sandbox are bounded in memory, processes, files and output, and leave nothing running."""
 
-import os
-
 import pytest
 
 from antiphon.tools.access import WRITABLE
 from tests.attacks.attack import Attack
 from tests.attacks.sandbox_world import make_world, require_layers
+from tests.fixtures.processes import processes_in
 
 PYTHON = "python3 -c "
 # Each with the reason or the output that shows that it was bounded.
@@ -44,7 +43,7 @@ def test_a_command_is_bounded(attack, sign, bubblewrap):
 
         assert outcome["reason"] != "ended" or outcome["status"] != 0
         assert sign in (outcome["reason"], "") or sign in outcome["output"]
-        assert processes_in(world) == []
+        assert processes_in(world.workspace) == []
 
 
 @pytest.mark.parametrize(("bubblewrap", "is_other"), [(False, False), (True, False), (False, True), (True, True)])
@@ -54,16 +53,4 @@ def test_nothing_outlives_a_command(attack, bubblewrap, is_other):
     with make_world(is_other) as world:
         world.run(attack.payload, time_ms=2_000, bubblewrap=bubblewrap, **LIMITS)
 
-        assert processes_in(world) == []
-
-
-def processes_in(world):
-    """Return the processes whose working folder is the workspace."""
-    processes = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if os.readlink(f"/proc/{name}/cwd") == str(world.workspace):
-                processes.append(int(name))
-        except OSError:
-            continue
-    return processes
+        assert processes_in(world.workspace) == []

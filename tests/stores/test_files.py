@@ -97,7 +97,7 @@ def test_a_run_goes_on_where_it_was(unpack_file: Callable[[str], Path], name: st
         happened = has_status("completed", "waiting")
         await until(app.runs.follow(id, receipt.seq), happened)
         while await app.runs.status(id) == "waiting":
-            receipt = await app.runs.answer(id, decision="allow", scope="thread")
+            receipt = await app.runs.answer(id, decision="allow")
             await until(app.runs.follow(id, receipt.seq), happened)
         return (await app.runs.read(id))["outcome"]["success"]
 

@@ -34,7 +34,7 @@ async def continue_run(app: App, view: ThreadView) -> None:
     receipt = await app.runs.resume(view.id)
     await until(app.runs.follow(view.id, receipt.seq), has_status("completed", "waiting"))
     while await app.runs.status(view.id) == "waiting":
-        receipt = await app.runs.answer(view.id, decision="allow", scope="thread")
+        receipt = await app.runs.answer(view.id, decision="allow")
         await until(app.runs.follow(view.id, receipt.seq), has_status("completed", "waiting"))
     assert (await app.runs.read(view.id))["outcome"]["success"]
 

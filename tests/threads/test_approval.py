@@ -75,7 +75,10 @@ def test_the_answer_of_the_function_decides(answer: Any, text: str, is_error: bo
 
     teller, activities = chat(approve_async if is_async else approve, CALL, GOOD)
 
-    assert requests == [ApprovalRequest("send", {"to": "Ada"}, "destructive", 'send({"to": "Ada"})')]
+    assert requests == [
+        ApprovalRequest("send", {"to": "Ada"}, "destructive", 'send({"to": "Ada"})', "it may destroy something")
+    ]
+    assert requests[0].call["kind"] == "other"
     assert results(teller) == [(text, is_error)]
     assert activities[-1].facts["status"] == "completed"
     assert "waiting" not in [activity.facts.get("status") for activity in activities]

@@ -19,15 +19,14 @@ def answer_request(consent, calls, *events, at=0):
     return output
 
 
-def test_what_was_allowed_for_the_thread_is_not_asked_again():
-    """Allow for this thread."""
+def test_what_was_allowed_by_a_scope_is_not_asked_again():
     consent = Consent()
-    answer_request(consent, [EDIT], {"type": "ALLOW", "scope": "thread"})
+    answer_request(consent, [EDIT], {"type": "ALLOW", "id": "p", "scope": "tool"})
 
     assert answer_request(consent, [EDIT])["by"] == "override"
 
 
-@pytest.mark.parametrize("event", [{"type": "ALLOW"}, {"type": "DENY"}, {"type": "EXPIRE"}])
+@pytest.mark.parametrize("event", [{"type": "ALLOW", "id": "p"}, {"type": "DENY"}, {"type": "EXPIRE"}])
 def test_any_other_answer_is_for_this_once(event):
     """Allow once; deny with a reason."""
     consent = Consent()
@@ -39,19 +38,17 @@ def test_any_other_answer_is_for_this_once(event):
 
 def test_what_destroys_is_asked_about_every_time():
     consent = Consent(mode="auto")
-    answer_request(consent, [DESTROY], {"type": "ALLOW", "scope": "thread"})
+    answer_request(consent, [DESTROY], {"type": "ALLOW", "id": "p", "scope": "tool"})
 
     assert answer_request(consent, [DESTROY]) is None
 
 
 def test_the_same_permission_is_remembered_once():
     consent = Consent()
+    answer = {"type": "ALLOW", "id": "p", "scope": "tool"}
     for _ in range(2):
-        consent.remember(
-            play(
-                permission_machine, [{"type": "ALLOW", "scope": "thread"}], input=Consent().request("p", [EDIT], at=0)
-            ).snapshot.output
-        )
+        request = Consent().request("p", [EDIT], at=0)
+        consent.remember(play(permission_machine, [answer], input=request).snapshot.output)
 
     assert len(consent.overrides) == 1
 

@@ -189,7 +189,9 @@ def test_a_stopped_thread_has_no_open_requests(tmp_path: Path) -> None:
     [
         (RED, {"text": "yes"}, "is for permission, and decision is None; answer it with decision='allow'"),
         (RED, {"decision": "maybe"}, "decision is 'maybe'"),
-        (RED, {"decision": "allow", "scope": "ever"}, 'scope is "ever"'),
+        (RED, {"decision": "allow", "scope": "ever"}, "scope is 'ever'; offered: once"),
+        (RED, {"decision": "allow", "scope": "thread"}, "scope is 'thread'; offered: once"),
+        (RED, {"decision": "allow", "outside": True}, "no command of it can run outside a sandbox"),
         (BLUE, {"decision": "allow"}, "decision is unknown"),
         (BLUE, {}, "is a question; answer it with a text"),
         (BLUE, {"text": 3}, "text is 3: expected a text"),

@@ -18,6 +18,7 @@ from antiphon.tools.sandbox import confinement
 from antiphon.tools.shell import OutputBuffer, ShellSettings, run_command
 from tests.attacks.sandbox_world import require_layers
 from tests.fixtures.mcp_tools import run
+from tests.fixtures.processes import processes_in
 from tests.fixtures.workspace_tools import CANARY, OURS, Workbench
 
 LIMITS = {"grace_ms": 200, "most_processes": 20, "most_characters": 1_000, "most_output_bytes": 1_000_000, "cpu_s": 2}
@@ -280,19 +281,7 @@ def test_a_command_with_too_many_processes_is_killed(bench):
 def test_a_fork_bomb_is_bounded(bench, tmp_path):
     bench.ask("shell", command="bomb() { bomb | bomb & }; bomb; sleep 5", timeout_ms=4_000)
 
-    assert run_ps(tmp_path) == []
-
-
-def run_ps(folder):
-    """The processes whose working folder is this one."""
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if os.readlink(f"/proc/{name}/cwd") == str(folder):
-                found.append(name)
-        except OSError:
-            continue
-    return found
+    assert processes_in(tmp_path) == []
 
 
 def test_a_command_that_only_computes_is_ended(tmp_path):

@@ -1,5 +1,4 @@
 // Twins of chat/machine/replies.py: the life of a reply.
-const { lastingOverrides } = require("../permission.cjs");
 const { isObject } = require("../python.cjs");
 const { problemWithCall } = require("../call_problems.cjs");
 const { crystalOf } = require("./crystal.cjs");
@@ -122,17 +121,15 @@ module.exports = {
     const given = c.config.consent ?? {};
     return {
       requestId: c.reply.requestId,
-      calls: calls.map((call) => ({ ...call, risk: known[call.name]?.risk ?? "destructive", ...problemWithCall(call, known) })),
+      calls: calls.map((call) => ({ ...call, risk: known[call.name]?.risk ?? null, ...problemWithCall(call, known) })),
       consent: { ...given, overrides: [...(given.overrides ?? []), ...c.overrides] },
       ...(given.timeoutMs == null ? {} : { timeoutMs: given.timeoutMs }),
     };
   },
-  toolsDone: (c, { output: { results, permission, lost } }) => {
+  toolsDone: (c, { output: { results, overrides, lost } }) => {
     if (c.reply.waiting) c = limits.continued(c, null);
-    if (permission?.decision === "allowed" && permission.scope === "thread") {
-      const isKnown = (one) => c.overrides.some((known) => known.pattern === one.pattern && known.decision === one.decision);
-      c = { ...c, overrides: [...c.overrides, ...lastingOverrides(permission.calls).filter((one) => !isKnown(one))] };
-    }
+    const isKnown = (one) => c.overrides.some((known) => JSON.stringify(known) === JSON.stringify(one));
+    c = { ...c, overrides: [...c.overrides, ...(overrides ?? []).filter((one) => !isKnown(one))] };
     c = answered(c, { results });
     return lost ? ended({ ...c, lastError: INTERRUPTED }, "failed", INTERRUPTED) : c;
   },

@@ -22,6 +22,10 @@ from antiphon.stores import archive, maintenance
 from antiphon.stores.access import atomic_file
 from antiphon.stores.checks import check
 
+NO_PERMISSIONS = (
+    "permissions do not come with a file: these threads ask again; --mode gives one of them more while you continue it"
+)
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands."""
@@ -100,7 +104,7 @@ def _backup(options: argparse.Namespace) -> int:
 def _restore(options: argparse.Namespace) -> int:
     with Progress("copying") as progress:
         size, replaced = maintenance.restore(store_file(options), options.file, progress, replace=options.force)
-    lines = [f"restored {format_size(size)} from {options.file}; run `antiphon db check` next"]
+    lines = [f"restored {format_size(size)} from {options.file}; run `antiphon db check` next", NO_PERMISSIONS]
     if replaced is not None:
         lines.append(f"the store that was there is {replaced}; delete it when you no longer need it")
     record = {"file": str(options.file), "bytes": size, "replaced": None if replaced is None else str(replaced)}
@@ -129,7 +133,8 @@ def _export(options: argparse.Namespace) -> int:
 def _import(options: argparse.Namespace) -> int:
     with _source(options.file) as file, Progress("importing") as progress:
         counts = archive.restore(store_file(options), _lines(file), progress)
-    return _print(options, [f"imported {plural(counts['tree'], 'tree')} with {plural(counts['step'], 'step')}"], counts)
+    line = f"imported {plural(counts['tree'], 'tree')} with {plural(counts['step'], 'step')}"
+    return _print(options, [line, NO_PERMISSIONS], counts)
 
 
 def _print(options: argparse.Namespace, lines: Sequence[str], value: Any) -> int:

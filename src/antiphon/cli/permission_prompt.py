@@ -1,28 +1,28 @@
 """Requests of models to the user, for permissions and answers, and the replies where there is no user.
 
-1. A call is shown before it is allowed: a destructive call completely, any other clipped so that the question stays
-   on the screen; `e` shows all of it.
-2. Keys pressed before the call was shown do not count as an answer.
+1. A call is shown completely before it can be allowed: the whole command, the whole diff, all arguments. What does not
+   fit on the screen is shown page by page, and no key allows anything before the last page.
+2. Each key stands for one thing in words: once, a scope that the calls offer, outside the sandbox, or no.
+3. Keys pressed before the call was shown do not count as an answer.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from antiphon.cli.prompt import discard_typed_input
 from antiphon.cli.render.plain import TextView
-from antiphon.cli.render.text_width import clip, escape_invisible
+from antiphon.cli.render.questions import question_lines
 from antiphon.cli.render.units import plural
-from antiphon.threads.activity import parse_input
 
 Json = Mapping[str, Any]
-QUESTION = "allow? a: once, t: for this thread, d: deny, e: expand > "
-DENIED_UNATTENDED = "no user to ask; --mode auto-edit allows file changes, --mode auto also commands"
+DENIED_UNATTENDED = "no user to ask; --mode auto-edit allows file changes, --mode auto also commands in the sandbox"
 ANSWER_UNATTENDED = "No user is available to answer. Continue as you think best and state your assumptions."
 TOO_LATE = "this request was already answered or has expired; the answer was ignored"
-MOST_LINES = 12
-MOST_CELLS = 200
+# The key of each scope; `a` allows once, `o` outside the sandbox, `d` denies and `e` shows everything again.
+SCOPE_KEYS = {"command": "c", "folder": "f", "host": "h", "tool": "t"}
+FEWEST_LINES = 5
 
 
 class LineInput(Protocol):
@@ -43,7 +43,12 @@ class PermissionDecision:
 
     decision: str
     scope: str = "once"
+    outside: bool = False
     reason: str | None = None
+
+    def to_answer(self) -> dict[str, Any]:
+        """Return the decision as the arguments of `ThreadService.answer`."""
+        return {"decision": self.decision, "scope": self.scope, "outside": self.outside, "reason": self.reason}
 
 
 class Answerer(Protocol):
@@ -59,32 +64,51 @@ class Answerer(Protocol):
 
 
 class TerminalAnswerer:
-    """Asks the user at the terminal."""
+    """Asks the user at the terminal; `height` is the number of lines of a page, that of the terminal if absent."""
 
-    def __init__(self, lines: LineInput, view: TextView) -> None:
+    def __init__(self, lines: LineInput, view: TextView, *, height: int | None = None) -> None:
         self._lines = lines
         self._view = view
+        self._height = height
 
     def permit(self, calls: Sequence[Json], speaker: str) -> PermissionDecision:
-        """Show the calls and read a decision."""
+        """Show the calls completely, and read a decision."""
         discard_typed_input()
-        for call in calls:
-            is_exact = call["risk"] == "destructive"
-            self._view.line(f"{speaker} requests {format_call(call, is_exact=is_exact)}", "tool")
+        choices = answer_choices(calls)
+        denial = self._show(calls, speaker)
+        if denial is not None:
+            return denial
         while True:
-            match self._lines.ask(QUESTION).strip().lower():
-                case "a":
-                    return PermissionDecision("allow")
-                case "t":
-                    return PermissionDecision("allow", "thread")
-                case "d":
-                    reason = self._lines.ask("reason (sent to the model) > ").strip()
-                    self._view.line(f"denied{f': {reason}' if reason else ''}")
-                    return PermissionDecision("deny", reason=reason or None)
-                case "e":
-                    for call in calls:
-                        text = format_call(call, is_exact=True)
-                        self._view.line(f"{text}\npermission needed: {_permission_reason(call)}", "tool")
+            key = self._lines.ask(format_choices(choices)).strip().lower()
+            if key == "d":
+                return self._deny()
+            if key == "e":
+                denial = self._show(calls, speaker)
+                if denial is not None:
+                    return denial
+            elif key in choices:
+                return choices[key].decision
+
+    def _show(self, calls: Sequence[Json], speaker: str) -> PermissionDecision | None:
+        """Show the calls, page by page if they are long; return a denial if the user does not read to the end."""
+        size = shutil.get_terminal_size()
+        page = max(FEWEST_LINES, (self._height or size.lines) - 2)
+        rows = [row for line in question_lines(calls, speaker) for row in line.rows(size.columns, page)]
+        shown = 0
+        for number, row in enumerate(rows):
+            if shown + row.height > page:
+                key = self._lines.ask(f"{plural(len(rows) - number, 'more line')}; Enter: go on, d: deny > ")
+                if key.strip().lower() == "d":
+                    return self._deny()
+                shown = 0
+            self._view.line(row.text, row.tone)
+            shown += row.height
+        return None
+
+    def _deny(self) -> PermissionDecision:
+        reason = self._lines.ask("reason (sent to the model) > ").strip()
+        self._view.line(f"denied{f': {reason}' if reason else ''}")
+        return PermissionDecision("deny", reason=reason or None)
 
     def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
         """Show a question and read an answer, as text or as the number of an option."""
@@ -99,6 +123,34 @@ class TerminalAnswerer:
                 return options[int(text) - 1]
             if text:
                 return text
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Answer that a key stands for, in words."""
+
+    words: str
+    decision: PermissionDecision
+
+
+def answer_choices(calls: Sequence[Json]) -> dict[str, Choice]:
+    """Return the keys that allow calls, each with what it allows."""
+    asked = [call for call in calls if call["decision"] == "ask"]
+    choices = {"a": Choice("once", PermissionDecision("allow"))}
+    for scope, key in SCOPE_KEYS.items():
+        labels = [offer["label"] for call in asked for offer in call["scopes"] if offer["scope"] == scope]
+        if labels:
+            words = f"always: {' and '.join(dict.fromkeys(labels))}"
+            choices[key] = Choice(words, PermissionDecision("allow", scope))
+    if any(call["outside"] for call in asked):
+        choices["o"] = Choice("once, OUTSIDE the sandbox", PermissionDecision("allow", outside=True))
+    return choices
+
+
+def format_choices(choices: Mapping[str, Choice]) -> str:
+    """Return the question with its keys."""
+    keys = [f"{key}: {choice.words}" for key, choice in choices.items()]
+    return f"allow? {', '.join([*keys, 'd: deny', 'e: show again'])} > "
 
 
 class UnattendedAnswerer:
@@ -116,35 +168,3 @@ class UnattendedAnswerer:
         """Let the model decide."""
         self._view.line(f"{speaker} asks: {question} (no user to answer)", "error")
         return ANSWER_UNATTENDED
-
-
-def format_call(call: Json, *, is_exact: bool) -> str:
-    """Format a call for a permission request: completely, or clipped to a few lines."""
-    head = f"{call['name']} ({call['risk']})"
-    arguments = parse_input(call["arguments"])
-    is_mapping = isinstance(arguments, Mapping)
-    lines = list(_argument_lines(arguments)) if is_mapping else [f"  {escape_invisible(str(arguments))}"]
-    if is_exact:
-        return "\n".join([head, *lines])
-    clipped = [clip(line, MOST_CELLS) for line in lines[:MOST_LINES]]
-    hidden = len(lines) - MOST_LINES
-    more = [f"  … {plural(hidden, 'more line')}"] if hidden > 0 else []
-    return "\n".join([head, *clipped, *more])
-
-
-def _argument_lines(arguments: Json) -> Iterator[str]:
-    for key, value in arguments.items():
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        lines = text.split("\n")
-        if len(lines) == 1:
-            yield f"  {escape_invisible(key)}: {escape_invisible(text)}"
-        else:
-            yield f"  {escape_invisible(key)}:"
-            yield from (f"  │ {escape_invisible(line)}" for line in lines)
-
-
-def _permission_reason(call: Json) -> str:
-    """Return the rule that requires permission, without the text of the call itself."""
-    reason = str(call.get("reason") or "")
-    text = str(call.get("text") or "")
-    return escape_invisible(reason.replace(text, call["name"]) if text else reason)

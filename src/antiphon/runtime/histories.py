@@ -17,6 +17,7 @@ from typing import NamedTuple
 from antiphon.runtime.errors import OtherHistory
 
 CURSOR = re.compile(r"(.*):([0-9]+)(?:\.([0-9]+))?", re.DOTALL)
+TOKEN = re.compile(r"(.*)/[0-9]{10,}/[0-9]{4,}", re.DOTALL)
 STORED = re.compile(r"(.*?)((?:@[0-9]+\.[0-9a-f]{16})*)", re.DOTALL)
 
 
@@ -82,6 +83,17 @@ def parse_cursor(cursor: str) -> Cursor:
         raise ValueError(f"{cursor!r} is not a cursor; use that of a receipt, or `await runtime.cursor(root)`")
     history, seq, position = match.groups()
     return Cursor(history, int(seq), None if position is None else int(position))
+
+
+def history_of_token(token: str | None) -> str | None:
+    """Return the history that the id of a durable task or timer belongs to; None for any other id."""
+    match = None if token is None else TOKEN.fullmatch(token)
+    return None if match is None else match.group(1)
+
+
+def is_continued(history: str | None) -> bool:
+    """Return whether a history continues a past from a file: an import, a restored backup, or a fork of one."""
+    return history is not None and "." in history
 
 
 def new_suffix() -> str:

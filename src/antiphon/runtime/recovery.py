@@ -146,7 +146,9 @@ class Recovery:
         if tree is None or tree.host.tasks.get(task.to) != task or task.id in tree.posted:
             return None
         starts = task.starts + (self._store.unclean_starts > 0)
-        if task.safety != "repeat":
+        # What is stored may come from an imported file, so the machine has to allow it as well.
+        logic = actor_at(tree.actor, task.to).logic
+        if task.safety != "repeat" or getattr(logic, "safety", "repeat") != "repeat":
             return interruption(task, self._now())
         if starts > START_LIMIT:
             return interruption(task, self._now(), times=START_LIMIT)

@@ -9,7 +9,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from antiphon.actors.tasks import AsyncLogic, from_task
@@ -22,12 +22,18 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """Tool call that needs approval; `text` is the call as a person would see it."""
+    """Tool call that needs approval; `text` is the call as a person would see it, `reason` why it is asked.
+
+    `call` has everything that a person is shown: the kind of the call, the diff of a file, the protected paths and the
+    hosts that it needs, and the access that an allowance gives.
+    """
 
     name: str
     arguments: Mapping[str, Any]
     risk: str
     text: str
+    reason: str = ""
+    call: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 Approval = bool | str | None
@@ -69,7 +75,8 @@ async def _ask(approver: Approver, call: Mapping[str, Any]) -> Approval:
     if not isinstance(arguments, Mapping):
         return f"the arguments of {call['name']} are not a JSON object"
     try:
-        answer = await call_role(approver, ApprovalRequest(call["name"], arguments, call["risk"], call["text"]))
+        request = ApprovalRequest(call["name"], arguments, call["risk"], call["text"], call["reason"], call)
+        answer = await call_role(approver, request)
     except Exception as error:
         log.warning("the approver failed for %s", call["text"], exc_info=True)
         return f"the approver failed: {type(error).__name__}: {error}"

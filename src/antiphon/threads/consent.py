@@ -10,11 +10,10 @@ from antiphon.threads.machine.permission_rules import (
     MODES,
     CallRequest,
     Mode,
-    Override,
-    lasting_overrides,
     recent_failures,
     tripped_tools,
 )
+from antiphon.threads.machine.scopes import Override, add_overrides, scope_overrides
 
 TIMEOUT_MS = 300_000
 
@@ -46,9 +45,9 @@ class Consent:
         return {"id": id, "calls": list(calls), "mode": self.mode, "rules": rules, "timeoutMs": timeout_ms}
 
     def remember(self, output: PermissionOutput) -> None:
-        """Remember calls that a person allowed for the whole thread."""
-        if output["decision"] == "allowed" and output["scope"] == "thread":
-            self.overrides += [new for new in lasting_overrides(output["calls"]) if new not in self.overrides]
+        """Remember what a person allowed beyond these calls, by the scope of the answer."""
+        if output["decision"] == "allowed":
+            self.overrides = add_overrides(self.overrides, scope_overrides(output["calls"], output["scope"]))
 
     def note_failure(self, tool: str, at: int) -> None:
         """Record a failure; a tool that fails three times within a minute is blocked for a while."""

@@ -45,6 +45,22 @@ class NotTaken(ThreadError):
         self.error = error
 
 
+class NotPermitted(ThreadError):
+    """A tool call without a permission of this history, as one that came with an imported file."""
+
+
+class NotOffered(Refused):
+    """An answer to a request for permission that allows more than the request offers.
+
+    `offered` has the scopes that it offers.
+    """
+
+    def __init__(self, request: str, problem: str, offered: Sequence[str]) -> None:
+        self.request = request
+        self.offered = tuple(offered)
+        super().__init__(f"request {request!r} does not offer that: {problem}; offered: {', '.join(offered)}")
+
+
 class NothingSaid(Refused):
     """The conversation has not begun."""
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from antiphon.threads.errors import Refused, UnknownRequest
+from antiphon.threads.errors import NotOffered, Refused, UnknownRequest
+from antiphon.threads.machine.scopes import ONCE, answer_scopes
 
 Json = Mapping[str, Any]
 PERMISSION = "permission"
@@ -30,6 +31,16 @@ class OpenRequest:
     calls: Sequence[Json] = ()
     timeout_ms: int | None = None
     limit: Json | None = None
+
+    @property
+    def scopes(self) -> list[str]:
+        """Scopes that an answer may allow: `once`, and those that the calls offer."""
+        return answer_scopes(self.calls)
+
+    @property
+    def can_run_outside(self) -> bool:
+        """Whether a command of the request may be allowed to run outside the sandbox."""
+        return any(call["outside"] for call in self.calls if call["decision"] == "ask")
 
     def to_json(self) -> dict[str, Any]:
         """Return the request as JSON, without what it does not have."""
@@ -88,7 +99,9 @@ class Answer:
 
     text: str | None = None
     decision: str | None = None
-    scope: str = "once"
+    scope: str = ONCE
+    # Run the commands without a sandbox, once.
+    outside: bool = False
     reason: str | None = None
     limit: float | None = None  # at a limit: the new one
 
@@ -124,5 +137,20 @@ class Answer:
     def _decide(self, request: OpenRequest) -> dict[str, Any]:
         self._require_decision(request, "for permission")
         assert self.decision is not None
-        event = {"type": DECISIONS[self.decision], "id": request.id, "scope": self.scope}
-        return event if self.reason is None else {**event, "reason": self.reason}
+        event: dict[str, Any] = {"type": DECISIONS[self.decision], "id": request.id}
+        if self.reason is not None:
+            event["reason"] = self.reason
+        if self.decision == "deny":
+            return event
+        self._require_offer(request)
+        return {**event, "scope": self.scope, **({"outside": True} if self.outside else {})}
+
+    def _require_offer(self, request: OpenRequest) -> None:
+        """Raise `NotOffered` if the request does not offer what the answer allows."""
+        scopes = request.scopes
+        if self.scope not in scopes:
+            raise NotOffered(request.id, f"scope is {self.scope!r}", scopes)
+        if self.outside and not request.can_run_outside:
+            raise NotOffered(request.id, "outside is True, and no command of it can run outside a sandbox", scopes)
+        if self.outside and self.scope != ONCE:
+            raise NotOffered(request.id, "outside is True, which holds only once", [ONCE])

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from antiphon.threads.errors import Refused
+from antiphon.threads.grants import Grants
 from antiphon.threads.toolbox import Toolbox
 from antiphon.tools.undo.folder import UndoFolder
 
@@ -19,13 +20,15 @@ class Resources:
     """Models, tools and functions of an app.
 
     `check_model` raises `ProviderError` if a model cannot be used here. `functions` are the names of the roles that a
-    function has in place of a model or a person. `undo` has the changes that tools have made for threads.
+    function has in place of a model or a person, `undo` has the changes that tools have made for threads, and `grants`
+    the modes that a person has given to threads.
     """
 
     check_model: Callable[[str], Awaitable[object]] = _accept
     toolbox: Toolbox | None = None
     functions: Collection[str] = ()
     undo: UndoFolder | None = None
+    grants: Grants = field(default_factory=Grants)
 
     async def delete_copies(self, thread: str) -> None:
         """Delete the records and copies that undo keeps of a thread."""

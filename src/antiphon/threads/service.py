@@ -116,22 +116,34 @@ class ThreadService:
         *,
         decision: str | None = None,
         scope: str = "once",
+        outside: bool = False,
         reason: str | None = None,
         request: str | None = None,
         limit: float | None = None,
     ) -> Receipt:
-        """Answer a question in words, or a request for permission: `allow` or `deny`, `once` or for the `thread`.
+        """Answer a question in words, or a request for permission: `allow` or `deny`.
 
+        An allowance holds `once`, or for a `scope` that the request offers (`OpenRequest.scopes`): this exact
+        `command`, this `folder`, this `host`, this `tool`. `outside` runs commands without the sandbox, once.
+        `NotOffered` says that the request offers less.
         A chat at one of its limits is allowed to go on up to `limit`, or up to the one that it offers.
         `request` is the id of the request, and may be left out where only one is open. `UnknownRequest` says that it
         is not open any more, or never was.
         """
         open_request = find_request(await self.snapshot(id), request)
-        event = Answer(text, decision, scope, reason, limit).to_event(open_request, self.runtime.now())
+        event = Answer(text, decision, scope, outside, reason, limit).to_event(open_request, self.runtime.now())
         receipt = _require_taken(id, await self.runtime.send(id, event, to=open_request.address))
         if receipt.status == "rejected":
             raise unknown_request(await self.snapshot(id), open_request.id)
         return receipt
+
+    async def set_mode(self, id: str, mode: str) -> None:
+        """Let a mode of permission hold for a thread as long as this process, in place of that of its settings.
+
+        A thread that was imported or restored has no other way to get a mode that allows more than reading.
+        """
+        await self._check(id)
+        self.resources.grants.give(id, mode)
 
     async def requests(self, id: str) -> list[OpenRequest]:
         """Return the open requests of a thread to a person, the oldest first."""

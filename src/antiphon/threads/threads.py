@@ -59,6 +59,10 @@ class Threads(ThreadService):
         """Stop the work of a thread."""
         return await (await self._service(id)).stop(id)
 
+    async def set_mode(self, id: str, mode: str) -> None:
+        """Let a mode of permission hold for a thread as long as this process."""
+        await (await self._service(id)).set_mode(id, mode)
+
     async def pause(self, id: str) -> Receipt:
         """Pause a debate until it is resumed."""
         return await (await self._service(id)).pause(id)

@@ -7,7 +7,9 @@ from antiphon.actors.tasks import AsyncLogic, from_task
 from antiphon.messages import ToolCall, ToolResult, part_to_json
 from antiphon.providers.base import Tool
 from antiphon.runtime import tasks
-from antiphon.threads.errors import Refused
+from antiphon.runtime.histories import history_of_token
+from antiphon.threads.errors import NotPermitted, Refused
+from antiphon.tools.access import Access
 from antiphon.tools.context import CURRENT, Context
 from antiphon.tools.functions import ToolFunction
 
@@ -72,11 +74,19 @@ def call_tool(toolbox: Toolbox) -> AsyncLogic:
 
     async def run(input: Mapping[str, Any], scope: CallScope) -> dict[str, Any]:
         part: Mapping[str, Any] = input["call"]
+        key: str | None = getattr(scope, "key", None)
+        # A permission is given in the history of a thread; one that came with a file is of another.
+        if input.get("history") != history_of_token(key):
+            raise NotPermitted(f"{part['name']} was assessed in another history of this thread, and is not called")
         call = ToolCall(part["id"], part["name"], part["arguments"], part.get("signature"))
+        granted = input.get("access")
         # A variable of the task, so that toolboxes that need no context have no parameter for it.
         task = tasks.CURRENT.get()
         thread = None if task is None else task.root
-        CURRENT.set(Context(getattr(scope, "key", None), scope.report, thread=thread))
-        return part_to_json(await toolbox.call(call))
+        access = None if granted is None else Access.from_json(granted)
+        context = Context(key, scope.report, access, thread=thread)
+        CURRENT.set(context)
+        result = part_to_json(await toolbox.call(call))
+        return result if context.denied is None else {**result, "denied": context.denied}
 
     return from_task(run, safety="once")

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from antiphon.tools.access import Access
+    from antiphon.tools.assessment import Assessment
     from antiphon.tools.commands.filters import CommandFilter
     from antiphon.tools.commands.judgement import CommandJudgement, judge_command, risk_of_call, risk_of_command
     from antiphon.tools.context import Context, ToolCancelled
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 __getattr__ = lazy_names(
     __name__,
     {
+        "access": ("Access",),
+        "assessment": ("Assessment",),
         "commands.filters": ("CommandFilter",),
         "commands.judgement": (
             "CommandJudgement",
@@ -87,7 +91,9 @@ __getattr__ = lazy_names(
 )
 
 __all__ = [
+    "Access",
     "AddressServer",
+    "Assessment",
     "Bundle",
     "ChangedSince",
     "CommandFilter",

@@ -6,7 +6,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Generic, ParamSpec, TypeVar, get_type_hints, overload
 
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 class PythonTool(ToolFunction, Generic[P, R]):
     """Tool made from a Python function, which can still be called as before."""
 
-    original: Callable[P, R]
+    original: Callable[P, R] = field(kw_only=True)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the original function."""
@@ -93,7 +93,7 @@ def _make(
         Parameters(offered)
     except ToolsError as error:
         raise InvalidTool(own_name, str(error)) from None
-    return PythonTool(offered, _call(own_name, function, fields, context_name), function)
+    return PythonTool(offered, _call(own_name, function, fields, context_name), original=function)
 
 
 def _parameters(

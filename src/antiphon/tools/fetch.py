@@ -13,6 +13,7 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 from antiphon.providers.base import Tool
 from antiphon.tools.addresses import AddressRule, Resolver, public_only, resolve_allowed, system_resolver
 from antiphon.tools.arguments import object_schema
+from antiphon.tools.assessment import Assessment
 from antiphon.tools.errors import ToolCallError
 from antiphon.tools.functions import ToolFunction
 from antiphon.tools.programs import run_program
@@ -72,7 +73,17 @@ def fetch_function(settings: FetchSettings | None = None) -> ToolFunction:
     async def fetch(arguments: Mapping[str, Any]) -> str:
         return await fetch_text(arguments["url"], fetch_settings)
 
-    return ToolFunction(FETCH_URL, fetch)
+    def assess(arguments: Mapping[str, Any]) -> Assessment:
+        parts = split_url(arguments["url"])
+        reason = "the address may carry data out, and the page is read by the model"
+        return Assessment(risk="write", kind="network", network=(_host(parts),), reason=reason)
+
+    return ToolFunction(FETCH_URL, fetch, assess)
+
+
+def _host(parts: SplitResult) -> str:
+    host = (parts.hostname or "").lower()
+    return host if parts.port is None else f"{host}:{parts.port}"
 
 
 async def fetch_text(url: str, settings: FetchSettings) -> str:

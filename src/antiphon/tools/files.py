@@ -6,7 +6,10 @@ from typing import Any
 
 from antiphon.providers.base import Tool
 from antiphon.tools.arguments import object_schema
+from antiphon.tools.assessment import Assessment
+from antiphon.tools.context import CURRENT
 from antiphon.tools.errors import ToolCallError
+from antiphon.tools.file_changes import assess_change
 from antiphon.tools.functions import ToolFunction, run_in_thread
 from antiphon.tools.undo.folder import UndoFolder
 from antiphon.tools.undo.recorders import record_files
@@ -90,7 +93,21 @@ def file_functions(
             )
         )
 
-    return ToolFunction(READ_FILE, read), ToolFunction(WRITE_FILE, write), ToolFunction(EDIT_FILE, edit)
+    def assess_write(arguments: Mapping[str, Any]) -> Assessment:
+        return assess_change(workspace, arguments["path"], _encode(arguments["content"], bounds))
+
+    def assess_edit(arguments: Mapping[str, Any]) -> Assessment:
+        path = arguments["path"]
+        old = arguments["old"]
+        new = arguments["new"]
+        text = _text_to_edit(workspace, path, old, new, bounds, every=arguments["all"])
+        return assess_change(workspace, path, _encode(text.replace(old, new), bounds))
+
+    return (
+        ToolFunction(READ_FILE, read),
+        ToolFunction(WRITE_FILE, write, assess_write),
+        ToolFunction(EDIT_FILE, edit, assess_edit),
+    )
 
 
 def text_of(data: bytes, path: str) -> str:
@@ -130,7 +147,7 @@ def write_text(
     """Write a whole file and describe the result."""
     data = _encode(content, limits)
     with workspace.lock, record_files(undo, workspace, WRITE_FILE.name, path) as recorder:
-        existed = workspace.replace(path, data, recorder)
+        existed = workspace.replace(path, data, recorder, protected=_may_change_protected())
     return f"{'Replaced' if existed else 'Created'} {path} ({len(data):,} bytes)."
 
 
@@ -145,19 +162,33 @@ def edit_text(
     undo: UndoFolder | None = None,
 ) -> str:
     """Replace text in a file and say where; raise `ToolCallError` if it does not occur, or not exactly once."""
-    if old == new:
-        raise ToolCallError("old and new are the same text; nothing was changed.")
     with workspace.lock, record_files(undo, workspace, EDIT_FILE.name, path) as recorder:
-        text = text_of(workspace.read(path, most=limits.most_file_bytes), path)
+        text = _text_to_edit(workspace, path, old, new, limits, every=every)
         times = text.count(old)
-        if times == 0:
-            raise ToolCallError(_not_found_message(text, old, path))
-        if times > 1 and not every:
-            raise ToolCallError(f"old occurs {times} times in {path!r}; give more of the text around it, or set all.")
         line = text.count("\n", 0, text.index(old)) + 1
-        workspace.replace(path, _encode(text.replace(old, new), limits), recorder)
+        data = _encode(text.replace(old, new), limits)
+        workspace.replace(path, data, recorder, protected=_may_change_protected())
     location = f"line {line:,}" if times == 1 else f"{times:,} places, the first in line {line:,}"
     return f"Changed {path} in {location}."
+
+
+def _text_to_edit(workspace: Workspace, path: str, old: str, new: str, limits: FileLimits, *, every: bool) -> str:
+    """Return the text of a file in which a piece can be replaced."""
+    if old == new:
+        raise ToolCallError("old and new are the same text; nothing was changed.")
+    text = text_of(workspace.read(path, most=limits.most_file_bytes), path)
+    times = text.count(old)
+    if times == 0:
+        raise ToolCallError(_not_found_message(text, old, path))
+    if times > 1 and not every:
+        raise ToolCallError(f"old occurs {times} times in {path!r}; give more of the text around it, or set all.")
+    return text
+
+
+def _may_change_protected() -> bool:
+    """Return whether protected paths may be written: as the permission says, or if nobody asked for one."""
+    context = CURRENT.get()
+    return context is None or context.access is None or context.access.protected
 
 
 def _encode(content: str, limits: FileLimits) -> bytes:

@@ -18,7 +18,8 @@ from antiphon.tools.errors import ToolCallError
 from antiphon.tools.files import BINARY_PROBE, PATH
 from antiphon.tools.functions import ToolFunction, run_in_thread
 from antiphon.tools.programs import run_program
-from antiphon.tools.workspace import VERSION_CONTROL, Workspace
+from antiphon.tools.protected import VERSION_CONTROL
+from antiphon.tools.workspace import Workspace
 
 # Folders of generated files, which are walked only if the path names them.
 SKIPPED_FOLDERS = VERSION_CONTROL | {"node_modules", "__pycache__"}

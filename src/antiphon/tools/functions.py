@@ -9,18 +9,26 @@ from typing import Any, TypeVar
 from antiphon.messages import ToolCall, ToolResult
 from antiphon.providers.base import Tool
 from antiphon.tools.arguments import Parameters
+from antiphon.tools.assessment import Assessment
 from antiphon.tools.errors import ToolCallError
+from antiphon.tools.risks import ORDER
 
 Function = Callable[[Mapping[str, Any]], Awaitable[str]]
+Assess = Callable[[Mapping[str, Any]], Assessment]
+"""Function that assesses a call by its checked arguments; it changes nothing, and may read files."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class ToolFunction:
-    """Tool and its function; a `ToolCallError` or `OSError` that it raises is reported to the model."""
+    """Tool and its function; a `ToolCallError` or `OSError` that it raises is reported to the model.
+
+    `assess` says what a call would do; without it, a call has the risk of the tool.
+    """
 
     tool: Tool
     function: Function
+    assess: Assess | None = None
 
 
 class FunctionToolbox:
@@ -36,6 +44,23 @@ class FunctionToolbox:
     def __repr__(self) -> str:
         return f"FunctionToolbox({', '.join(self._functions)})"
 
+    def has_assessment(self, name: str) -> bool:
+        """Return whether calls of a tool are assessed by a function of its own, which may take some time."""
+        return name in self._functions and self._functions[name].assess is not None
+
+    def assess(self, call: ToolCall) -> Assessment:
+        """Return what a call would do; one that cannot be made has a problem."""
+        tool_function = self._functions.get(call.name)
+        if tool_function is None:
+            return Assessment(problem=f"There is no tool {call.name!r}.")
+        try:
+            arguments = self._parameters[call.name].parse_arguments(call)
+            if tool_function.assess is not None:
+                return tool_function.assess(arguments)
+        except ToolCallError as error:
+            return Assessment(problem=str(error))
+        return assess_by_tool(tool_function.tool)
+
     async def call(self, call: ToolCall) -> ToolResult:
         """Call a tool; a failure is a result with `is_error`."""
         tool_function = self._functions.get(call.name)
@@ -48,6 +73,11 @@ class FunctionToolbox:
         except OSError as error:
             # Without the path, because paths of this machine are not shown to models.
             return ToolResult.of(call, f"{call.name} failed: {error.strerror or type(error).__name__}.", is_error=True)
+
+
+def assess_by_tool(tool: Tool | None) -> Assessment:
+    """Return the assessment of a call of which nothing but its tool is known."""
+    return Assessment(risk=next((risk for risk in ORDER if tool is not None and risk == tool.risk), "destructive"))
 
 
 async def run_in_thread(work: Callable[[], T], stop: threading.Event | None = None) -> T:

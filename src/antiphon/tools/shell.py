@@ -16,6 +16,8 @@ from typing import Any
 from antiphon.providers.base import Tool
 from antiphon.tools.access import WRITABLE, Access
 from antiphon.tools.arguments import object_schema
+from antiphon.tools.assessment import Assessment
+from antiphon.tools.command_assessment import assess_command
 from antiphon.tools.context import CURRENT
 from antiphon.tools.errors import ToolCallError
 from antiphon.tools.functions import ToolFunction, run_in_thread
@@ -36,6 +38,10 @@ HIDDEN = (
     "~/.cargo/credentials.toml", "~/.bash_history", "~/.zsh_history", "~/.python_history", "~/.mozilla",
     "~/.config/google-chrome", "~/.config/chromium", "~/.password-store",
 )  # fmt: skip
+NETWORK = {
+    "type": "boolean", "default": False,
+    "description": "Whether the command needs the network; a person is asked for it.",
+}  # fmt: skip
 # Texts by which programs report that they could not write.
 DENIALS = re.compile(r"Read-only file system|Permission denied|EROFS|EACCES|\[Errno (13|30)\]")
 DENIED = {
@@ -85,7 +91,7 @@ def shell_tool(settings: ShellSettings) -> Tool:
     return Tool(
         "shell",
         "Run a shell command in the workspace, without input; returns its output, and the exit code if it is not 0.",
-        object_schema({"command": command, "timeout_ms": time}, required=["command"]),
+        object_schema({"command": command, "timeout_ms": time, "network": NETWORK}, required=["command"]),
         risk="command",
     )
 
@@ -115,7 +121,10 @@ def shell_function(
             context.denied = outcome.denied
         return format_outcome(outcome, time_ms, shell_settings)
 
-    return ToolFunction(shell_tool(shell_settings), shell)
+    def assess(arguments: Mapping[str, Any]) -> Assessment:
+        return assess_command(workspace, arguments["command"], wants_network=arguments["network"])
+
+    return ToolFunction(shell_tool(shell_settings), shell, assess)
 
 
 class OutputBuffer:

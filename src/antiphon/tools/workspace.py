@@ -23,10 +23,10 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from antiphon.tools.errors import ToolCallError, ToolsError
+from antiphon.tools.protected import VERSION_CONTROL, is_protected
 
 MAX_SYMLINKS = 40
 MAX_PATH = 4_096
-VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
 OPEN_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 # Without O_NONBLOCK, opening a named pipe would block until its other end is opened.
 OPEN_FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -129,9 +129,19 @@ class Workspace:
             raise ToolCallError("The workspace is closed.")
         return self._root
 
-    def replace(self, path: str, data: bytes, recorder: ChangeRecorder | None = None) -> bool:
-        """Write a file atomically, creating missing folders; return whether it existed before."""
+    def replace(
+        self, path: str, data: bytes, recorder: ChangeRecorder | None = None, *, protected: bool = True
+    ) -> bool:
+        """Write a file atomically, creating missing folders; return whether it existed before.
+
+        Without `protected`, a protected path is refused. It is checked here, on the path that is really walked, because
+        a symlink may have changed since a person was asked.
+        """
+        if not protected and is_protected(self.resolve(path)):
+            raise ToolCallError(f"{path!r} is protected, and no permission covers it; nothing was written.")
         with self._walk(path, making=True, recorder=recorder) as walk:
+            if not protected and is_protected(walk.path):
+                raise ToolCallError(f"{path!r} is protected, and no permission covers it; nothing was written.")
             if walk.last is None:
                 raise ToolCallError(f"{path!r} is a folder.")
             if any(name.lower() in VERSION_CONTROL for name in [*walk.names, walk.last]):
@@ -152,6 +162,11 @@ class Workspace:
             file_type = walk.kind(walk.last)
             return "nothing" if file_type is None else "file" if file_type == stat.S_IFREG else "other"
 
+    def resolve(self, path: str) -> str:
+        """Return the path that would really be written, with symlinks and `..` resolved; nothing is created."""
+        with self._walk(path, planning=True) as walk:
+            return walk.path
+
     @contextmanager
     def open_folder(self, path: str) -> Iterator[tuple[int, str]]:
         """Open a folder; yield its descriptor and the path that was really walked."""
@@ -164,11 +179,17 @@ class Workspace:
 
     @contextmanager
     def _walk(
-        self, path: str, *, making: bool = False, missing_ok: bool = False, recorder: ChangeRecorder | None = None
+        self,
+        path: str,
+        *,
+        making: bool = False,
+        missing_ok: bool = False,
+        planning: bool = False,
+        recorder: ChangeRecorder | None = None,
     ) -> Iterator[_Walk]:
         walk = _Walk([os.dup(self.descriptor)], recorder)
         try:
-            self._follow(walk, path, making, missing_ok or making)
+            self._follow(walk, path, making, missing_ok or making, planning)
             yield walk
         except OSError as error:
             raise ToolCallError(_describe_os_error(error, path)) from error
@@ -176,7 +197,7 @@ class Workspace:
             for folder in walk.folders:
                 os.close(folder)
 
-    def _follow(self, walk: _Walk, path: str, making: bool, missing_ok: bool) -> None:
+    def _follow(self, walk: _Walk, path: str, making: bool, missing_ok: bool, planning: bool) -> None:
         pending = deque(self._names(path))
         links = 0
         while pending:
@@ -194,6 +215,9 @@ class Workspace:
                 walk.into(name)
             elif kind is None and making and pending and ".." not in pending:
                 _make_folder(walk, name)
+            elif kind is None and planning and ".." not in pending:
+                walk.last = "/".join([name, *pending])
+                return
             elif pending or (kind is None and not missing_ok):
                 raise ToolCallError(
                     f"{path!r} does not exist." if kind is None else f"{name!r} in {path!r} is not a folder."

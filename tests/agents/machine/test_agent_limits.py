@@ -27,11 +27,10 @@ def test_what_is_blocked_is_not_used_whatever_is_allowed():
     assert "may not use write" in str(turn.context["messages"][-1])
 
 
-def test_what_a_person_allowed_for_the_thread_is_kept_once():
+def test_what_a_person_allowed_by_a_scope_is_kept_once():
     """What is known already is not kept again."""
-    judged = [{**call("write"), "risk": "write", "text": "write()"}]
     allowed = answered("c-write")
-    allowed["output"]["permission"] = {"decision": "allowed", "scope": "thread", "calls": judged}
+    allowed["output"]["overrides"] = [{"decision": "allow", "scope": "tool", "tool": "write", "value": "write"}]
     once = Turn(replied("", call("write")), allowed)
     twice = Turn(replied("", call("write")), allowed, replied("", call("write")), allowed)
 

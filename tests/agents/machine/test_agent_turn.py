@@ -274,22 +274,21 @@ def test_a_request_for_permission_is_reported_with_its_address_and_when_it_is_cl
 
 
 @pytest.mark.requirement("S1.4-9")
-def test_a_command_is_as_risky_as_it_is_and_a_tool_of_unknown_risk_as_any():
+def test_calls_are_left_to_the_tools_with_the_risks_of_the_tools_and_the_filter_of_the_agent():
+    """Which then assess them."""
     tools = [{"name": "shell", "risk": "command"}, {"name": "silent"}]
-    asked = [call("shell", command="git status"), call("shell", command="make"), call("shell", command="rm -r src")]
-    turn = Turn(replied("", *asked, call("silent")), tools=tools)
+    shell = {"allowed": ["git *"]}
+    turn = Turn(replied("", call("shell", command="rm"), call("silent")), tools=tools, agent=agent("a", shell=shell))
+    input = turn.actor.get_snapshot().children["tools"].input
 
-    assert [one["risk"] for one in turn.context["calls"]] == ["read", "write", *["destructive"] * 2]
+    assert [(one["name"], one["risk"]) for one in input["calls"]] == [("shell", "command"), ("silent", None)]
+    assert input["shell"] == {"allowed": ["git *"], "agent": "a"}
 
 
 @pytest.mark.requirement("S1-92", "S1.4-2", "S1.4-9")
 def test_an_agent_gets_only_its_tools_and_may_call_no_other():
-    """Filtered tools, and a shell filter that no second command rides along."""
-    strict = agent(
-        "tester",
-        tools={"allowed": ["shell"], "blocked": ["ask_user"]},
-        shell={"allowed": ["pytest*"], "blocked": ["*--pdb*"]},
-    )
+    """Its filter of commands is applied when the calls are assessed."""
+    strict = agent("tester", tools={"allowed": ["shell"], "blocked": ["ask_user"]})
 
     def why(name, **arguments):
         return refusal(strict, {"id": "1", "name": name, "arguments": arguments, "risk": "write"})
@@ -297,12 +296,6 @@ def test_an_agent_gets_only_its_tools_and_may_call_no_other():
     assert [tool["name"] for tool in tools_for(strict, TOOLS)] == ["shell", "update_plan"]
     assert why("write") == "the agent 'tester' may not use write"
     assert why("shell", command="pytest -q") is None
-    assert "may not run this: 'rm -rf /' is not an allowed command" in (
-        why("shell", command="pytest -q; rm -rf /") or ""
-    )
-    assert "writes to a file" in (why("shell", command="pytest > /etc/passwd") or "")
-    assert "is blocked by '*--pdb*'" in (why("shell", command="pytest --pdb") or "")
-    assert "cannot be read" in (why("shell") or "")
     free = agent("developer")
     assert refusal(free, {"id": "1", "name": "shell", "arguments": "{", "risk": "destructive"}) is None
     turn = Turn(replied("", call("write")), agent=strict)

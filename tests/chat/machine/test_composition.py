@@ -189,8 +189,8 @@ def test_an_answer_that_cannot_be_meant_leaves_the_thread_waiting():
     assert world.tools.get_snapshot().value == "running"
 
 
-def test_what_was_allowed_for_the_thread_is_not_asked_about_again():
-    world = asking().answer("ALLOW", scope="thread").gives("call-0", "edited")
+def test_what_was_allowed_by_a_scope_is_not_asked_about_again():
+    world = asking().answer("ALLOW", scope="tool").gives("call-0", "edited")
     world.says(("c2", "edit"))
 
     assert (world.status, world.tools.get_snapshot().value) == ("running", "running")
@@ -202,7 +202,9 @@ def test_a_tool_of_unknown_risk_is_asked_about_each_time():
     world = World(consent={"mode": "auto"}).do("START", message={"text": "Go"}).says(("c1", "format_disk"))
     assert world.status == "waiting"
 
-    world.answer("ALLOW", scope="thread").gives("call-0", "ok").says(("c2", "format_disk"))
+    world.answer("ALLOW", scope="tool")
+    assert world.status == "waiting"
+    world.answer("ALLOW").gives("call-0", "ok").says(("c2", "format_disk"))
     assert world.status == "waiting"
 
 

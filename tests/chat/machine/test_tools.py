@@ -1,7 +1,5 @@
 """A chat that calls tools: what they are given, what a person is asked, and how a lost turn goes on."""
 
-import json
-
 import pytest
 
 from antiphon.chat.machine.validation import refusal
@@ -22,9 +20,9 @@ def permission(**facts):
     return {"decision": "allowed", "scope": "once", "reason": None, "calls": [call], **facts}
 
 
-def end_tools(talk, *results, lost=False, permission=None):
+def end_tools(talk, *results, lost=False, permission=None, overrides=()):
     """The tools give their results."""
-    output = {"results": list(results), "permission": permission, "lost": lost}
+    output = {"results": list(results), "permission": permission, "overrides": list(overrides), "lost": lost}
     return talk.do("xstate.done.actor.tools", output=output)
 
 
@@ -60,27 +58,15 @@ def test_a_tool_that_was_not_offered_is_a_problem_of_its_call():
     """The tools machine answers it, and nothing is called."""
     (call,) = calling("format_disk").spawned["tools"]["calls"]
 
-    assert (call["risk"], call["problem"]) == ("destructive", "There is no tool 'format_disk'.")
+    assert (call["risk"], call["problem"]) == (None, "There is no tool 'format_disk'.")
 
 
 @pytest.mark.requirement("S3.4-7")
-def test_a_tool_of_unknown_risk_counts_as_destructive():
-    """Never a silent approval."""
-    (call,) = calling("look", settings={"options": {"tools": [{"name": "look"}]}}).spawned["tools"]["calls"]
+@pytest.mark.parametrize("tool", [{"name": "look"}, {"name": "look", "risk": "command"}])
+def test_a_call_has_the_risk_of_its_tool_until_it_is_assessed(tool):
+    (call,) = calling("look", settings={"options": {"tools": [tool]}}).spawned["tools"]["calls"]
 
-    assert call["risk"] == "destructive"
-
-
-@pytest.mark.requirement("S3.4-7")
-@pytest.mark.parametrize(("command", "risk"), [("ls", "read"), ("touch a", "write"), ("rm a", "destructive")])
-def test_a_tool_that_runs_commands_is_as_risky_as_the_command(command, risk):
-    options = {"options": {"tools": [{"name": "shell", "risk": "command"}]}}
-    talk = Talk({"reportsToParent": True}, start=False, model=MODEL, settings=options, consent={})
-    talk.do("message", text="question", runId="n1")
-    parts = [{"type": "toolCall", "id": "c1", "name": "shell", "arguments": json.dumps({"command": command})}]
-    talk.do("REPLY.COMPLETED", requestId="r1", message={"role": "assistant", "parts": parts})
-
-    assert talk.spawned["tools"]["calls"][0]["risk"] == risk
+    assert call["risk"] == tool.get("risk")
 
 
 def test_without_consent_the_results_come_from_outside():
@@ -191,17 +177,20 @@ def test_a_cancelled_chat_stops_its_tools_and_its_history_stays_valid(ask):
 # -- what is remembered ----------------------------------------------------------------------------------------------
 
 
-def test_what_was_allowed_for_the_thread_is_given_along_with_the_next_calls():
-    talk = end_tools(calling(), result(), permission=permission(scope="thread"))
-    remembered = [{"pattern": "edit", "decision": "allow"}]
+REMEMBERED = {"decision": "allow", "scope": "tool", "tool": "edit", "value": "edit"}
+
+
+def test_what_was_allowed_by_a_scope_is_given_along_with_the_next_calls():
+    talk = end_tools(calling(), result(), permission=permission(scope="tool"), overrides=[REMEMBERED])
+    remembered = [REMEMBERED]
 
     assert talk.context["overrides"] == remembered
     assert talk.reply(calls=[("c2", "edit")]).spawned["tools"]["consent"]["overrides"] == remembered
-    end_tools(talk, result("c2"), permission=permission(scope="thread"))
+    end_tools(talk, result("c2"), permission=permission(scope="tool"), overrides=[REMEMBERED])
     assert talk.context["overrides"] == remembered
 
 
-@pytest.mark.parametrize("facts", [{}, {"decision": "denied", "scope": "thread"}])
+@pytest.mark.parametrize("facts", [{}, {"decision": "denied", "scope": "tool"}])
 def test_nothing_else_is_remembered(facts):
     assert end_tools(calling(), result(), permission=permission(**facts)).context["overrides"] == []
 
@@ -211,7 +200,7 @@ def test_what_the_settings_decide_for_the_thread_holds_too_and_a_person_has_the_
     talk = calling(consent={"overrides": configured})
 
     assert talk.spawned["tools"]["consent"]["overrides"] == configured
-    end_tools(talk, result(), permission=permission(scope="thread")).reply(calls=[("c2", "edit")])
+    end_tools(talk, result(), permission=permission(), overrides=[REMEMBERED]).reply(calls=[("c2", "edit")])
     assert talk.spawned["tools"]["consent"]["overrides"][-1]["decision"] == "allow"
 
 

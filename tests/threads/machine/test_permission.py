@@ -18,9 +18,18 @@ from antiphon import (
     transition,
 )
 from antiphon.threads.machine.permission import CHART, permission_machine
+from antiphon.tools.access import READ_ONLY, WRITABLE, Access
 from tests.fixtures.charts import load_chart
 from tests.paths import DOCS
-from tests.threads.machine.test_permission_rules import ALLOW_ALL, DENY_ALL, DESTROY, EDIT, READ
+from tests.threads.machine.test_permission_rules import (
+    ALLOW_ALL,
+    DENY_ALL,
+    DESTROY,
+    EDIT,
+    READ,
+    change,
+    command,
+)
 
 PAGE = DOCS / "machines" / "permission.md"
 
@@ -67,9 +76,9 @@ def test_what_the_rules_decide_is_decided_at_once_and_nobody_is_asked(input, dec
 @pytest.mark.parametrize(
     ("event", "decision", "scope", "reason"),
     [
-        ({"type": "ALLOW"}, "allowed", "once", "a person allowed it"),
+        ({"type": "ALLOW", "id": "p1"}, "allowed", "once", "a person allowed it"),
         ({"type": "ALLOW", "scope": "once", "id": "p1"}, "allowed", "once", "a person allowed it"),
-        ({"type": "ALLOW", "scope": "thread"}, "allowed", "thread", "a person allowed it"),
+        ({"type": "ALLOW", "scope": "tool", "id": "p1"}, "allowed", "tool", "a person allowed it"),
         ({"type": "DENY"}, "denied", None, "a person said no"),
         ({"type": "DENY", "reason": "not on main"}, "denied", None, "not on main"),
         ({"type": "EXPIRE"}, "expired", None, "the process that asked is gone"),
@@ -77,7 +86,7 @@ def test_what_the_rules_decide_is_decided_at_once_and_nobody_is_asked(input, dec
     ],
 )
 def test_an_answer_ends_the_request(event, decision, scope, reason):
-    """Once, for the thread, no with a reason; silence and a lost process expire it."""
+    """Once, by a scope that is offered, no with a reason; silence and a lost process expire it."""
     output = answer_request(request(EDIT), event).output
 
     assert (output["decision"], output["scope"], output["reason"]) == (decision, scope, reason)
@@ -92,7 +101,10 @@ def test_an_answer_ends_the_request(event, decision, scope, reason):
         {"type": "ALLOW", "id": "another"},
         {"type": "DENY", "id": "another"},
         {"type": "EXPIRE", "id": "another"},
-        {"type": "ALLOW", "scope": "forever"},
+        {"type": "ALLOW"},
+        {"type": "ALLOW", "id": "p1", "scope": "forever"},
+        {"type": "ALLOW", "id": "p1", "scope": "command"},
+        {"type": "ALLOW", "id": "p1", "outside": True},
         {"type": "YES"},
     ],
 )
@@ -107,10 +119,10 @@ def test_an_answer_to_something_else_is_refused(event):
 @pytest.mark.parametrize("end", [{"type": "EXPIRE"}, {"after": 60_000}, {"type": "DENY"}])
 def test_a_yes_that_comes_too_late_is_no_yes(end):
     """An expired permission cannot be approved."""
-    snapshot = answer_request(request(EDIT), end, {"type": "ALLOW"})
+    snapshot = answer_request(request(EDIT), end, {"type": "ALLOW", "id": "p1"})
 
     assert snapshot.output["decision"] != "allowed"
-    assert not snapshot.can({"type": "ALLOW"})
+    assert not snapshot.can({"type": "ALLOW", "id": "p1"})
 
 
 @pytest.mark.requirement("S3-B13", "E-11")
@@ -140,11 +152,11 @@ def test_every_call_of_a_batch_is_in_the_question_and_in_the_answer():
         actors={"permission": permission_machine},
     )
     create_actor(parent, clock=SimulatedClock()).start()
-    output = answer_request(request(READ, EDIT, DESTROY), {"type": "ALLOW"}).output
+    output = answer_request(request(READ, EDIT, DESTROY), {"type": "ALLOW", "id": "p1"}).output
 
     [question] = received
     assert (question["id"], question["timeoutMs"]) == ("p1", 60_000)
-    assert [call["text"] for call in question["calls"]] == ["tool()", "tool()", "shell(rm -r x)"]
+    assert [call["text"] for call in question["calls"]] == ["tool()", "tool()", 'drop({"table": "x"})']
     assert [call["id"] for call in output["calls"]] == [READ["id"], EDIT["id"], DESTROY["id"]]
 
 
@@ -152,12 +164,40 @@ def test_every_call_of_a_batch_is_in_the_question_and_in_the_answer():
 def test_how_much_of_a_call_is_shown_follows_its_risk_and_who_decided():
     """Read silent, mutation acknowledged, destructive approved."""
     silent = answer_request(request(READ, EDIT, mode="auto")).output["calls"]
-    asking = answer_request(request(EDIT, DESTROY), {"type": "ALLOW"}).output["calls"]
+    asking = answer_request(request(EDIT, DESTROY), {"type": "ALLOW", "id": "p1"}).output["calls"]
     refused = answer_request(request(READ, EDIT), {"type": "DENY"}).output["calls"]
 
     assert [call["shown"] for call in silent] == ["silent", "acknowledged"]
     assert [call["shown"] for call in asking] == ["approved", "approved"]
     assert [call["shown"] for call in refused] == ["refused", "refused"]
+
+
+# -- what an answer grants -------------------------------------------------------------------------------------------
+
+
+def granted(output):
+    return [call["access"] and Access.from_json(call["access"]) for call in output["calls"]]
+
+
+def test_an_allowed_command_gets_what_the_question_said():
+    calls = [command("ls", "read"), command("make"), command("curl x", network=["*"])]
+    output = answer_request(request(*calls), {"type": "ALLOW", "id": "p1"}).output
+
+    assert granted(output) == [READ_ONLY, WRITABLE, Access(writes=True, network=True)]
+
+
+def test_outside_is_an_answer_of_its_own_for_the_commands_that_were_asked_about():
+    calls = [command("ls", "read"), command("make"), change()]
+    output = answer_request(request(*calls), {"type": "ALLOW", "id": "p1", "outside": True}).output
+
+    assert granted(output) == [READ_ONLY, Access(writes=True, protected=True, network=True, outside=True), WRITABLE]
+
+
+@pytest.mark.parametrize("answer", [{"outside": True, "scope": "command"}, {"outside": "yes"}, {"outside": 1}])
+def test_outside_holds_once_and_has_one_form(answer):
+    asking, _ = initial_transition(permission_machine, request(command("make")))
+
+    assert not asking.can({"type": "ALLOW", "id": "p1", **answer})
 
 
 # -- the chart -------------------------------------------------------------------------------------------------------
@@ -177,8 +217,10 @@ INPUTS = [
 @pytest.mark.requirement("X-11", "E-19")
 def test_every_state_can_be_reached_and_every_transition_taken():
     """The input decides, so every kind of request is tried."""
-    reached = {state for input in INPUTS for state in reachable_states(permission_machine, input=input)}
-    missed = [set(get_transition_paths(permission_machine, input=input).unreached) for input in INPUTS]
+    # Without an id, a request is answered by events without one.
+    inputs = [{**input, "id": None} for input in INPUTS]
+    reached = {state for input in inputs for state in reachable_states(permission_machine, input=input)}
+    missed = [set(get_transition_paths(permission_machine, input=input).unreached) for input in inputs]
 
     assert reached == {node.id for node in permission_machine.root.walk()}
     assert set.intersection(*missed) == set()

@@ -22,7 +22,7 @@ from antiphon import (
 )
 from antiphon.chart.effects import SpawnChild, StopChild
 from antiphon.threads.machine.permission import CHART as PERMISSION_CHART
-from antiphon.threads.machine.tools import CHART, LOST, PROCESS_LOST, tools_machine
+from antiphon.threads.machine.tools import CHART, LOST, MOST_AT_ONCE, PROCESS_LOST, WITHDRAWN, tools_machine
 from tests.fixtures.charts import load_chart
 from tests.fixtures.conversations import law
 from tests.paths import DOCS
@@ -38,14 +38,28 @@ def request(*calls, **known):
     return {"requestId": "r1", "calls": list(calls), "timeoutMs": 60_000, **known}
 
 
+def with_assessment(call):
+    """A call as the machine keeps it after its assessment by the risk of its tool."""
+    return {**call, "assessment": {"risk": call["risk"], "kind": "other", "sandbox": False}}
+
+
 def child_event(id, **facts):
     """The event of a child that has ended, with an output or an error."""
     word = "error" if "error" in facts else "done"
     return {"type": f"xstate.{word}.actor.{id}", "actorId": id, **facts}
 
 
-def permission_done(decision, reason="a reason", scope=None):
-    return child_event("permission", output={"decision": decision, "reason": reason, "scope": scope, "calls": []})
+def assess_done(*calls, history=None, consents=True, mode=None):
+    """The event of an assessment by the risks of the tools."""
+    assessments = [with_assessment(call)["assessment"] for call in calls]
+    output = {"assessments": assessments, "history": history, "consents": consents, "mode": mode}
+    return child_event("assess", output=output)
+
+
+def permission_done(decision, reason="a reason", scope=None, *, count=2, id="r1"):
+    calls = [{"access": None, "decision": "allow", "scopes": []}] * count
+    output = {"id": id, "decision": decision, "reason": reason, "scope": scope, "calls": calls}
+    return child_event("permission", output=output)
 
 
 def tool_result(call="a", text="found"):
@@ -78,13 +92,14 @@ def working(*calls, **known):
 @pytest.mark.requirement("S0.4-11")
 def test_all_calls_are_asked_for_together():
     consent = {"mode": "auto", "blocked": ["shell"], "overrides": [{"pattern": "x", "decision": "deny"}]}
-    _, effects = initial_transition(tools_machine, request(READ, EDIT, consent=consent))
+    assessing, _ = initial_transition(tools_machine, request(READ, EDIT, consent=consent))
+    _, effects = transition(tools_machine, assessing, assess_done(READ, EDIT))
     (question,) = [effect.ref for effect in effects if isinstance(effect, SpawnChild)]
 
     assert (question.src, question.id) == ("permission", "permission")
     assert question.input == {
         "id": "r1",
-        "calls": [READ, EDIT],
+        "calls": [with_assessment(READ), with_assessment(EDIT)],
         "mode": "auto",
         "rules": {"blocked": ["shell"], "tripped": [], "overrides": consent["overrides"], "autoAllow": []},
         "timeoutMs": 60_000,
@@ -119,12 +134,12 @@ def test_a_request_that_is_allowed_begins_the_calls():
     tools, _, _ = working(READ, EDIT)
     answer_request(tools, type="ALLOW", id="r0")
     still = tools.get_snapshot().value
-    answer_request(tools, type="ALLOW", id="r1", scope="thread")
+    answer_request(tools, type="ALLOW", id="r1", scope="tool")
 
     assert (still, tools.get_snapshot().value) == ("asking", "running")
     assert set(tools.get_snapshot().children) >= {"call-0", "call-1"}
     assert "process" not in tools.get_snapshot().children
-    assert tools.get_snapshot().context["permission"]["scope"] == "thread"
+    assert tools.get_snapshot().context["permission"]["scope"] == "tool"
 
 
 def test_the_parent_gets_the_address_of_a_request_and_hears_when_it_is_closed():
@@ -216,17 +231,23 @@ def test_a_process_that_is_gone_is_what_the_request_says_when_it_expires():
 
 def call_tools(*events, calls=(READ, EDIT)):
     """The tools after their permission and some more."""
-    return play(tools_machine, [permission_done("allowed"), *events], input=request(*calls)).snapshot
+    begin = [assess_done(*calls), permission_done("allowed", count=len(calls))]
+    return play(tools_machine, [*begin, *events], input=request(*calls)).snapshot
+
+
+def started_by(snapshot, event):
+    """The children that an event starts."""
+    _, effects = transition(tools_machine, snapshot, event)
+    return [effect.ref for effect in effects if isinstance(effect, SpawnChild)]
 
 
 def test_every_call_is_a_task_of_its_own():
-    asking, _ = initial_transition(tools_machine, request(READ, EDIT))
-    _, effects = transition(tools_machine, asking, permission_done("allowed"))
-    started = [effect.ref for effect in effects if isinstance(effect, SpawnChild)]
+    asking = play(tools_machine, [assess_done(READ, EDIT)], input=request(READ, EDIT)).snapshot
+    started = started_by(asking, permission_done("allowed"))
 
     assert [(ref.src, ref.id, ref.input) for ref in started] == [
-        ("tool", "call-0", {"call": READ}),
-        ("tool", "call-1", {"call": EDIT}),
+        ("tool", "call-0", {"call": with_assessment(READ), "access": None, "history": None}),
+        ("tool", "call-1", {"call": with_assessment(EDIT), "access": None, "history": None}),
     ]
 
 
@@ -236,6 +257,7 @@ def test_results_come_in_the_order_of_the_calls_whoever_was_first():
     assert done.output == {
         "results": [tool_result("a"), tool_result("b")],
         "permission": done.context["permission"],
+        "overrides": [],
         "lost": False,
     }
 
@@ -331,6 +353,222 @@ def test_tools_that_are_stopped_stop_what_they_do():
     assert ends == ["a", "b"]
 
 
+# -- assessment ------------------------------------------------------------------------------------------------------
+
+
+def test_the_calls_are_assessed_before_anything_else():
+    shell = {"agent": "reviewer", "allowed": ["ls*"]}
+    input = request(READ, UNKNOWN, consent={"mode": "auto"}, shell=shell)
+    snapshot, effects = initial_transition(tools_machine, input)
+    (assess,) = [effect.ref for effect in effects if isinstance(effect, SpawnChild)]
+
+    assert snapshot.value == "assessing"
+    assert (assess.src, assess.input) == ("assess", {"calls": [READ], "shell": shell})
+
+
+def test_a_problem_that_the_assessment_finds_is_the_answer_and_nobody_is_asked():
+    found = child_event(
+        "assess",
+        output={
+            "assessments": [{"risk": "destructive", "kind": "other", "sandbox": False, "problem": "No such file."}],
+            "history": None,
+            "consents": True,
+            "mode": None,
+        },
+    )
+    done = play(tools_machine, [found], input=request(EDIT)).snapshot
+
+    assert done.output["results"] == [refusal_of("b", "No such file.")]
+    assert done.output["permission"] is None
+
+
+def test_calls_are_not_made_if_they_cannot_be_assessed():
+    failed = child_event("assess", error={"code": "interrupted", "message": "gone"})
+    done = play(tools_machine, [failed], input=request(READ, EDIT)).snapshot
+
+    assert done.output["results"] == [refusal_of("a", "not called: gone"), refusal_of("b", "not called: gone")]
+
+
+def test_each_call_is_made_with_the_access_that_was_granted_in_the_history_of_the_assessment():
+    asking = play(tools_machine, [assess_done(READ, EDIT, history="h")], input=request(READ, EDIT)).snapshot
+    done = permission_done("allowed")
+    done["output"]["calls"] = [
+        {**call, "access": {"writes": bool(n)}} for n, call in enumerate(done["output"]["calls"])
+    ]
+
+    assert [(ref.input["access"], ref.input["history"]) for ref in started_by(asking, done)] == [
+        ({"writes": False}, "h"),
+        ({"writes": True}, "h"),
+    ]
+
+
+# -- consent that came with a file ------------------------------------------------------------------------------------
+
+CONSENT = {
+    "mode": "auto",
+    "autoAllow": ["*"],
+    "blocked": ["rm"],
+    "overrides": [
+        {"pattern": "*", "decision": "allow"},
+        {"pattern": "drop", "decision": "deny"},
+        {"scope": "tool", "tool": "edit", "value": "edit", "decision": "allow"},
+        {"scope": "tool", "tool": "edit", "value": "edit", "decision": "allow", "history": "h.1"},
+    ],
+}
+
+
+def permission_of(**facts):
+    """The input of the permission for calls that were assessed."""
+    assessing, _ = initial_transition(tools_machine, request(EDIT, consent=CONSENT))
+    (question,) = started_by(assessing, assess_done(EDIT, **facts))
+    return question.input
+
+
+def test_consent_of_another_history_does_not_count_and_the_question_says_so():
+    input = permission_of(history="h.2", consents=False)
+
+    assert input["mode"] == "ask"
+    assert input["rules"] == {
+        "blocked": ["rm"],
+        "tripped": [],
+        "overrides": [{"pattern": "drop", "decision": "deny"}],
+        "autoAllow": [],
+        "notice": WITHDRAWN,
+    }
+
+
+def test_what_a_person_allows_after_an_import_counts():
+    input = permission_of(history="h.1", consents=False)
+
+    assert [override for override in input["rules"]["overrides"] if override["decision"] == "allow"] == [
+        CONSENT["overrides"][3]
+    ]
+
+
+def test_consent_that_was_given_again_does_not_revive_what_came_with_the_file():
+    assert CONSENT["overrides"][2] not in permission_of(history="h.1")["rules"]["overrides"]
+
+
+def test_a_mode_that_is_given_in_this_process_holds_and_revives_nothing_else():
+    input = permission_of(history="h.2", consents=False, mode="auto")
+
+    assert input["mode"] == "auto"
+    assert input["rules"]["autoAllow"] == []
+    assert [override["decision"] for override in input["rules"]["overrides"]] == ["deny"]
+    assert permission_of(mode="plan")["mode"] == "plan"
+
+
+def test_plan_mode_stays_plan_mode():
+    assessing, _ = initial_transition(tools_machine, request(EDIT, consent={"mode": "plan"}))
+    (question,) = started_by(assessing, assess_done(EDIT, history="h.1", consents=False))
+
+    assert question.input["mode"] == "plan"
+
+
+def test_a_request_of_a_continued_history_has_an_id_that_no_file_knows():
+    assert permission_of(history="h.9a1b")["id"] == "r1.9a1b"
+    assert permission_of(history="h")["id"] == "r1"
+
+
+def test_an_override_of_a_continued_history_names_it():
+    done = permission_done("allowed", scope="tool", count=1, id="r1.9")
+    offer = {"scope": "tool", "value": "edit", "label": "the tool edit"}
+    done["output"]["calls"] = [{"name": "edit", "kind": "other", "access": None, "decision": "ask", "scopes": [offer]}]
+    running = play(tools_machine, [assess_done(EDIT, history="h.9"), done], input=request(EDIT)).snapshot
+
+    assert running.context["overrides"] == [
+        {"decision": "allow", "scope": "tool", "tool": "edit", "value": "edit", "history": "h.9"}
+    ]
+
+
+@pytest.mark.parametrize("id", ["r1", None, "r1.9a1c"])
+def test_the_permission_of_another_request_allows_nothing(id):
+    """As an event would that came with an imported thread."""
+    events = [assess_done(EDIT, history="h.9a1b"), permission_done("allowed", count=1, id=id)]
+    snapshot = play(tools_machine, events, input=request(EDIT)).snapshot
+
+    assert snapshot.value == "done"
+    assert "isError" in snapshot.output["results"][0]
+
+
+def test_the_answer_of_an_approver_to_another_request_is_not_taken():
+    tools, _, _ = working(EDIT, consent={"approver": True})
+    answer = {"request": {"id": "r0", "calls": [], "timeoutMs": 1}, "answer": True}
+    tools.send(child_event("approver", output=answer))
+
+    assert tools.get_snapshot().value == "asking"
+
+
+# -- side by side, up to a limit --------------------------------------------------------------------------------------
+
+
+def test_no_more_than_a_few_calls_are_made_at_once_and_the_next_starts_when_one_ends():
+    calls = [{**READ, "id": str(number)} for number in range(MOST_AT_ONCE + 2)]
+    asking = play(tools_machine, [assess_done(*calls)], input=request(*calls)).snapshot
+    first = started_by(asking, permission_done("allowed", count=len(calls)))
+    running = call_tools(calls=calls)
+    following = started_by(running, child_event("call-3", output=tool_result("3")))
+
+    assert [ref.id for ref in first] == [f"call-{number}" for number in range(MOST_AT_ONCE)]
+    assert [ref.id for ref in following] == [f"call-{MOST_AT_ONCE}"]
+
+
+def test_every_call_beyond_the_limit_gets_its_result():
+    calls = [{**READ, "id": str(number)} for number in range(MOST_AT_ONCE * 2)]
+    ends = [child_event(f"call-{number}", output=tool_result(str(number))) for number in range(len(calls))]
+
+    assert [result["callId"] for result in call_tools(*ends, calls=calls).output["results"]] == [
+        call["id"] for call in calls
+    ]
+
+
+# -- commands that need more ------------------------------------------------------------------------------------------
+
+DENIED = {**tool_result("a", "Read-only file system"), "denied": "write"}
+
+
+def test_a_command_that_failed_because_its_workspace_was_read_only_is_asked_about_again():
+    asking = call_tools(child_event("call-0", output=DENIED), child_event("call-1", output=tool_result("b")))
+
+    assert (asking.value, asking.context["requestId"]) == ("asking", "r1-again")
+    assert asking.context["asked"] == ["call-0"]
+    assert asking.context["calls"][0]["denied"] == "write"
+
+
+def test_it_is_made_again_if_it_is_allowed_and_its_second_result_counts():
+    again = permission_done("allowed", count=1, id="r1-again")
+    done = call_tools(
+        child_event("call-0", output=DENIED),
+        again,
+        child_event("call-0", output=tool_result("a", "done")),
+        calls=[READ],
+    )
+
+    assert done.output["results"] == [tool_result("a", "done")]
+
+
+@pytest.mark.parametrize("decision", ["denied", "expired"])
+def test_otherwise_the_first_result_stands(decision):
+    again = permission_done(decision, count=1, id="r1-again")
+    done = call_tools(child_event("call-0", output=DENIED), again, calls=[READ])
+
+    assert done.output["results"] == [tool_result("a", "Read-only file system")]
+
+
+def test_it_is_asked_about_once():
+    again = permission_done("allowed", count=1, id="r1-again")
+    done = call_tools(child_event("call-0", output=DENIED), again, child_event("call-0", output=DENIED), calls=[READ])
+
+    assert done.value == "done"
+
+
+def test_plan_mode_offers_nothing_again():
+    events = [assess_done(READ), permission_done("allowed", count=1), child_event("call-0", output=DENIED)]
+    done = play(tools_machine, events, input=request(READ, consent={"mode": "plan"})).snapshot
+
+    assert done.value == "done"
+
+
 # -- calls with a problem --------------------------------------------------------------------------------------------
 
 
@@ -364,13 +602,14 @@ def test_a_refusal_leaves_the_answer_of_a_call_with_a_problem():
 
 ASKED = {"id": "r1", "calls": [], "timeoutMs": 60_000}
 OUTCOMES = {
+    "assess": [assess_done(READ)["output"]],
     "permission": [
-        permission_done("allowed")["output"],
-        permission_done("denied")["output"],
-        permission_done("expired", PROCESS_LOST)["output"],
+        permission_done(decision, reason, count=1, id=id)["output"]
+        for id in ("r1", "r1-again")
+        for decision, reason in (("allowed", ""), ("denied", ""), ("expired", PROCESS_LOST))
     ],
     "process": [None],
-    "call-0": [tool_result("a")],
+    "call-0": [tool_result("a"), {**tool_result("a"), "denied": "write"}],
     "approver": [{"request": ASKED, "answer": answer} for answer in (True, "no", None)],
 }
 OPTIONS = {
@@ -379,7 +618,12 @@ OPTIONS = {
         {"type": "xstate.error.actor.process", "actorId": "process", "error": "x"},
     ],
     "outputs": OUTCOMES,
-    "errors": {"permission": ["x"], "process": [{"code": "interrupted"}], "call-0": [{"code": LOST[0]}]},
+    "errors": {
+        "assess": ["x"],
+        "permission": ["x"],
+        "process": [{"code": "interrupted"}],
+        "call-0": [{"code": LOST[0]}],
+    },
     "input": request(READ),
 }
 
@@ -417,7 +661,7 @@ steps = st.lists(
     st.one_of(
         st.fixed_dictionaries(
             {"to": st.just("permission"), "type": st.sampled_from(["ALLOW", "DENY", "EXPIRE"])},
-            optional={"id": st.sampled_from(["r1", "r2"]), "scope": st.sampled_from(["once", "thread", "x"])},
+            optional={"id": st.sampled_from(["r1", "r2"]), "scope": st.sampled_from(["once", "tool", "x"])},
         ),
         st.builds(
             lambda child, fact: child_event(child, **fact),

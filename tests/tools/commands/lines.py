@@ -1,9 +1,10 @@
 """Generator of lines for the judge: readers with their options, hostile variations of them, and known attacks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 from antiphon.tools.commands.git_readers import GIT_READERS
+from antiphon.tools.commands.judgement import risk_of_command
 from antiphon.tools.commands.readers import (
     FIND_VALUES,
     FIND_WORDS,
@@ -125,6 +126,21 @@ ATTACKS = (
 )  # fmt: skip
 JOINTS = (" | ", " && ", " || ", "; ", "\n", " ; ", "|", " & ", " |& ", ";", " &\n")
 SHELLISH = " \t\n;&|<>()$`'\"\\#*?[]{}~=!%^-,./:@aé\r"
+
+
+def option_lines(word: str, *, limited: bool) -> Iterator[str]:
+    """Yield a line for every option of the tables, with a word after it or attached to it, if it is judged to read.
+
+    With `limited`, only of programs that do harm with more operands.
+    """
+    uses = {**READERS, **{f"git {name}": use for name, use in GIT_READERS.items()}}
+    for program, use in uses.items():
+        if limited and use.operands is None:
+            continue
+        for option, kind in option_table(use.options).items():
+            separator = "=" if option.startswith("--") else ""
+            lines = (f"{program} {option} {word}", f"{program} {option}{separator}{word}" if kind else "")
+            yield from (line for line in lines if line and risk_of_command(line) == "read")
 
 
 class LineGenerator:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.tools.commands.fuzzing import fuzz
 from tests.tools.commands.hostile import missing_sandbox, run_all
+from tests.tools.commands.lines import option_lines
 
 LINES = 500
 
@@ -37,3 +38,12 @@ def test_generated_lines_that_are_judged_to_read_change_nothing():
 )  # fmt: skip
 def test_a_change_of_files_processes_or_network_is_seen(tmp_path, line):
     assert run_all([line], tmp_path)[0].changes
+
+
+@pytest.mark.parametrize("limited", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_every_option_of_the_tables_changes_nothing(tmp_path, limited):
+    """Also if it takes no value, so that the next word is an operand."""
+    lines = list(option_lines("pwned", limited=limited))
+
+    assert len(lines) > (200 if limited else 2_000)
+    assert [result for result in run_all(lines, tmp_path) if result.changes] == []

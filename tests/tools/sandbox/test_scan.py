@@ -65,6 +65,14 @@ def test_a_new_protected_path_is_renamed_and_an_old_one_stays(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["Makefile", "refused-.envrc", "refused-2-.envrc"]
 
 
+def test_the_new_name_is_not_protected_itself(tmp_path):
+    before = scan_workspace(str(tmp_path))
+    (tmp_path / "rules.mk").write_text("new")
+    move_new_protected(str(tmp_path), before)
+
+    assert os.listdir(tmp_path) == ["refused-rules.mk.refused"]
+
+
 def test_a_protected_path_that_was_moved_is_not_renamed(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / ".envrc").write_text("old")

@@ -39,14 +39,14 @@ REPLIES = [
     replied("", call("nothing")),
 ]
 JUDGED = [{**call("write", path="a"), "risk": "write", "text": "write(a)"}]
-ALLOWED = {"decision": "allowed", "scope": "thread", "calls": JUDGED}
+ALLOWED = [{"decision": "allow", "scope": "tool", "tool": "write", "value": "write"}]
 DONE = [answered("c-write", "c-shell"), answered("c-write", lost=True)]
 FAILURES = ("REPLY.FAILED", "xstate.error.actor.reply", "xstate.error.actor.tools")
 POOL = [
     *REPLIES * 2,
     *DONE * 3,
     *({"to": "tools", "event": {"type": "END", "output": one["output"]}} for one in DONE),
-    {"to": "tools", "event": {"type": "END", "output": {**DONE[0]["output"], "permission": ALLOWED}}},
+    {"to": "tools", "event": {"type": "END", "output": {**DONE[0]["output"], "overrides": ALLOWED}}},
     *({"type": type, "error": error} for type in FAILURES for error in (LOST, {"code": "9001", "message": "no"})),
     *({"type": type} for type in ("REPLY.STARTED", "REPLY.CANCELLED", "CANCEL", "RESUME", "RESUME", "NOTHING")),
     *[{"type": "wait", "id": "r1", "address": "permission", "calls": JUDGED, "timeoutMs": 9}] * 3,

@@ -112,9 +112,10 @@ JUDGED = [
     {**call(2, "shell", '{"command": "ls *"}'), "risk": "write", "text": "shell(ls *)"},
     {**call(3, "drop"), "risk": "destructive", "text": "drop()"},
 ]
+OVERRIDES = [{"decision": "allow", "scope": "tool", "tool": "edit", "value": "edit"}]
 PERMISSIONS = [
     None,
-    {"decision": "allowed", "scope": "thread", "calls": JUDGED},
+    {"decision": "allowed", "scope": "tool", "calls": JUDGED},
     {"decision": "allowed", "scope": "once", "calls": JUDGED},
     {"decision": "expired", "scope": None, "calls": JUDGED},
 ]
@@ -141,7 +142,10 @@ TOOLS = [
     event("raise_limit", maxTurns=3),
     event("raise_limit", maxThreadCostUsd=0),
     *(
-        event("xstate.done.actor.tools", output={"results": [result(1), result(0)], "permission": one, "lost": lost})
+        event(
+            "xstate.done.actor.tools",
+            output={"results": [result(1), result(0)], "permission": one, "overrides": OVERRIDES, "lost": lost},
+        )
         for one in PERMISSIONS
         for lost in (False, True)
     ),

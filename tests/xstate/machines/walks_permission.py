@@ -7,7 +7,11 @@ ANSWERS = [
     for type in ("ALLOW", "DENY", "EXPIRE")
     for payload in (
         {},
-        {"id": "p1", "scope": "thread"},
+        {"id": "p1"},
+        {"id": "p1", "scope": "tool"},
+        {"id": "p1", "scope": "command"},
+        {"id": "p1", "outside": True},
+        {"id": "p1", "scope": "command", "outside": True},
         {"id": "p2"},
         {"scope": "once", "reason": "because"},
         {"scope": "ever"},
@@ -15,18 +19,30 @@ ANSWERS = [
     )
 ]
 SHELL = ["git status", "git status; rm -rf /", "rm -r build\nls", "echo * \\*"]
+NEEDS = [{}, {"sandbox": False}, {"network": ["*"]}, {"protected": ["Makefile"], "risk": "read"}]
 CALLS = [
     *(
-        {"id": f"s{n}", "name": "shell", "arguments": {"command": text}, "risk": "write"}
+        {
+            "id": f"s{n}",
+            "name": "shell",
+            "arguments": {"command": text},
+            "assessment": {"risk": "write", "kind": "command", "sandbox": True, **NEEDS[n]},
+        }
         for n, text in enumerate(SHELL)
     ),
-    {"id": "e1", "name": "edit", "arguments": '{"path": "ä.txt", "a": [1, null]}', "risk": "write"},
+    {
+        "id": "e1",
+        "name": "edit",
+        "arguments": '{"path": "ä.txt", "a": [1, null]}',
+        "assessment": {"risk": "write", "kind": "file", "path": "ä.txt", "diff": "+x"},
+    },
     {"id": "e2", "name": "edit", "arguments": "no json", "risk": "write"},
     {
         "id": "l1",
         "name": "look",
         "arguments": {"deep": {"b": 1, "a": True}, "command": "ls", "n": None},
-        "risk": "read",
+        "assessment": {"risk": "read", "kind": "command", "sandbox": True},
+        "denied": "write",
     },
     {"id": "d1", "name": "drop", "arguments": "[1, 2]", "risk": "destructive"},
     {"id": "u1", "name": "mcp_x", "arguments": {"command": 3}, "risk": "who knows"},
@@ -36,6 +52,13 @@ RULES = [
     {"blocked": ["shell(rm *)", "mcp_*"]},
     {"tripped": ["edit"], "autoAllow": ["shell(git *)", "edit"]},
     {"overrides": [{"pattern": "*", "decision": "allow"}, {"pattern": "drop", "decision": "deny"}]},
+    {
+        "overrides": [
+            {"scope": "command", "tool": "shell", "value": "shell(git status)", "decision": "allow", "sandbox": True},
+            {"scope": "folder", "tool": "edit", "value": ".", "decision": "allow"},
+        ],
+        "notice": "imported",
+    },
     {"overrides": [{"pattern": "shell(*)", "decision": "allow"}, {"pattern": "edit(*)", "decision": "sometimes"}]},
     {"autoAllow": ["shell(echo \\* \\\\*)", "look(*", "*"]},
 ]

@@ -10,17 +10,30 @@ PARTS = [{"type": "text", "text": "found"}]
 ENDS = [
     {"type": f"xstate.done.actor.{child}", "actorId": child, "output": output}
     for child in ("call-0", "call-1", "process", "other")
-    for output in ({"type": "toolResult", "callId": "x", "parts": PARTS}, {"parts": [], "isError": True}, {}, None)
+    for output in (
+        {"type": "toolResult", "callId": "x", "parts": PARTS},
+        {"parts": PARTS, "denied": "write"},
+        {"parts": [], "isError": True},
+        {},
+        None,
+    )
 ] + [
     {"type": f"xstate.error.actor.{child}", "actorId": child, "error": error}
-    for child in ("call-0", "call-1", "process", "permission")
+    for child in ("call-0", "call-1", "process", "permission", "assess")
     for error in ({"code": "interrupted", "message": "gone"}, {"code": "9001", "message": "no"}, "broken")
 ]
 # A person answers the permission machine itself, by the id of the request or by that of another.
 ANSWERS = [
     {"to": "permission", "event": {"type": type, **payload}}
     for type in ("ALLOW", "DENY", "EXPIRE")
-    for payload in ({}, {"id": "r1", "scope": "thread"}, {"id": "r0"}, {"reason": "because"})
+    for payload in (
+        {"id": "r1"},
+        {"id": "r1", "scope": "tool"},
+        {"id": "r1-again"},
+        {"id": "r1.1"},
+        {"id": "r0"},
+        {"reason": "because"},
+    )
 ]
 STRAYS = [{"type": type, "id": "r1"} for type in ("ALLOW", "DENY")]
 REQUEST = {"id": "r1", "calls": [EDIT], "timeoutMs": 60_000}
@@ -28,8 +41,24 @@ APPROVALS = [
     {"type": "xstate.done.actor.approver", "actorId": "approver", "output": {"request": REQUEST, "answer": answer}}
     for answer in (True, "too risky", None)
 ]
-MACHINE = tools_machine.provide(actors={"approver": recorder, "tool": recorder, "process": recorder})
-POOL = [*ENDS, *ANSWERS, *ANSWERS, *STRAYS, *APPROVALS, *APPROVALS, 1_000, 60_000]
+COMMAND = {"risk": "read", "kind": "command", "sandbox": True}
+ASSESSED = [
+    {
+        "type": "xstate.done.actor.assess",
+        "actorId": "assess",
+        "output": {"assessments": assessments, "history": history, "consents": history != "h.2", "mode": mode},
+    }
+    for assessments in (
+        [{"risk": "write", "kind": "other", "sandbox": False}, COMMAND],
+        [COMMAND, {"risk": "write", "kind": "other", "sandbox": False}],
+        [{**COMMAND, "problem": "No such file."}, {**COMMAND, "problem": "No."}],
+    )
+    for history, mode in (("h", None), ("h.1", None), ("h.2", None), ("h.2", "auto"))
+]
+MACHINE = tools_machine.provide(
+    actors={"assess": recorder, "approver": recorder, "tool": recorder, "process": recorder}
+)
+POOL = [*ASSESSED, *ENDS, *ANSWERS, *ANSWERS, *STRAYS, *APPROVALS, *APPROVALS, 1_000, 60_000]
 INPUTS = [
     {"requestId": "r1", "calls": calls, "consent": consent, "timeoutMs": 60_000}
     for calls in ([], [READ], [EDIT], [READ, EDIT], [READ, {**READ, "name": "seek"}], [LOST], [LOST, EDIT, LOST])

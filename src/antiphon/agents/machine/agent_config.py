@@ -6,8 +6,6 @@ from typing import NotRequired, TypedDict, cast
 
 from antiphon.agents.machine.output_patterns import search_output
 from antiphon.threads.machine.permission_rules import CallRequest, matches_call
-from antiphon.tools.risk import command_in
-from antiphon.tools.shell_syntax import CommandFilter
 
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 MAX_ITERATIONS = 10
@@ -133,18 +131,10 @@ def tools_for(agent: AgentConfig, tools: Sequence[ToolJson]) -> list[ToolJson]:
 
 
 def refusal(agent: AgentConfig, call: CallRequest) -> str | None:
-    """Return why an agent may not make a call, or None; checked before a person is asked for permission."""
-    rules = agent.get("tools") or {}
-    shell = agent.get("shell") or {}
-    if not _passes(rules, call["name"]):
-        return f"the agent {agent['name']!r} may not use {call['name']}"
-    if call["name"] != SHELL:
+    """Return why an agent may not use a tool, or None; its filter of commands is applied when calls are assessed."""
+    if _passes(agent.get("tools") or {}, call["name"]):
         return None
-    command = command_in(call["arguments"])
-    if command is None:
-        return None if not shell else f"the agent {agent['name']!r} may not run a command that cannot be read"
-    problem = CommandFilter(shell.get("allowed"), shell.get("blocked", ())).problem(command)
-    return None if problem is None else f"the agent {agent['name']!r} may not run this: {problem}"
+    return f"the agent {agent['name']!r} may not use {call['name']}"
 
 
 def _passes(rules: ToolFilter, name: str) -> bool:
@@ -153,7 +143,7 @@ def _passes(rules: ToolFilter, name: str) -> bool:
 
 
 def _is_listed(patterns: Sequence[str], name: str) -> bool:
-    call: CallRequest = {"id": "", "name": name, "arguments": {}, "risk": "read"}
+    call: CallRequest = {"id": "", "name": name, "arguments": {}}
     return any(matches_call(pattern, call) for pattern in patterns if "(" not in pattern)
 
 

@@ -6,8 +6,9 @@ from antiphon.agents.machine.agent_config import AgentConfig, ToolJson
 from antiphon.agents.machine.results import Json, RunError, Usage
 from antiphon.threads.machine.content import MessageJson, ResultPart
 from antiphon.threads.machine.permission_rules import CallRequest, ConsentSettings, JudgedCall
+from antiphon.threads.machine.scopes import Override
 from antiphon.threads.machine.streaming_types import ReplyReport
-from antiphon.threads.machine.tools import RequestClosed, Wait
+from antiphon.threads.machine.tools_types import RequestClosed, Wait
 
 
 class AskedQuestion(TypedDict):
@@ -130,6 +131,7 @@ class AgentToolsOutput(TypedDict):
 
     results: list[ResultPart]
     permission: NotRequired[ToolPermission | None]
+    overrides: NotRequired[list[Override]]
     lost: NotRequired[bool]
 
 

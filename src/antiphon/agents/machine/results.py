@@ -6,7 +6,8 @@ from typing import Literal, NotRequired, TypedDict, cast
 from antiphon.agents.machine.decisions import MAPPING
 from antiphon.answers import find_json
 from antiphon.threads.machine.content import MessageJson, calls_of
-from antiphon.threads.machine.permission_rules import CallRequest, Override, call_text
+from antiphon.threads.machine.permission_rules import CallRequest, call_text
+from antiphon.threads.machine.scopes import Override
 
 Json = dict[str, object]
 Usage = dict[str, int]

@@ -1,7 +1,7 @@
 """The tool calls of a reply: sorted, given to the tools or to a person, and answered."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from antiphon.agents.machine.agent_config import ASK_USER, UPDATE_PLAN, AgentConfig, ToolJson, refusal
@@ -20,13 +20,14 @@ from antiphon.agents.machine.results import Json, error_of, is_loss
 from antiphon.chart.actions import Enqueue
 from antiphon.threads.machine.call_problems import problem_with_call
 from antiphon.threads.machine.content import PartJson, ResultPart, calls_of
-from antiphon.threads.machine.permission_rules import CallRequest, lasting_overrides
+from antiphon.threads.machine.permission_rules import CallRequest
+from antiphon.threads.machine.scopes import Override, add_overrides
 from antiphon.threads.machine.streaming_types import ReplyCompleted
-from antiphon.threads.machine.tools import Wait
-from antiphon.tools.risk import Risk, risk_of_call
+from antiphon.threads.machine.tools_types import Wait
 
 AgentEnqueue = Enqueue[AgentContext, Any]
 Refusal = Callable[[AgentConfig | None, CallRequest, Mapping[str, ToolJson]], str | None]
+FindRisk = Callable[[CallRequest, Mapping[str, ToolJson]], str | None]
 TOOLS = "tools"
 OWN = (ASK_USER, UPDATE_PLAN)
 
@@ -44,10 +45,12 @@ def wants_tools(context: AgentContext, event: ReplyCompleted) -> bool:
 
 def sort_calls(context: AgentContext, event: ReplyCompleted) -> AgentUpdate:
     """Answer the agent's own tools, and calls that cannot be made or are forbidden; leave the others to `tools`."""
-    return sort_calls_by(_refusal, context, event)
+    return sort_calls_by(_refusal, _risk, context, event)
 
 
-def sort_calls_by(find_refusal: Refusal, context: AgentContext, event: ReplyCompleted) -> AgentUpdate:
+def sort_calls_by(
+    find_refusal: Refusal, find_risk: FindRisk, context: AgentContext, event: ReplyCompleted
+) -> AgentUpdate:
     """Sort the calls of a reply; `find_refusal` returns why a call is not made."""
     tools = {tool["name"]: tool for tool in context["tools"]}
     agent = context["agent"]
@@ -56,7 +59,7 @@ def sort_calls_by(find_refusal: Refusal, context: AgentContext, event: ReplyComp
     updates = context["planUpdates"]
     results: dict[str, ResultPart] = {}
     for part in cast("list[CallRequest]", calls_of(reply_parts(event))):
-        call: CallRequest = {**part, "risk": _risk(part, tools)}
+        call: CallRequest = {**part, "risk": find_risk(part, tools)}
         arguments = _arguments(call)
         reason = find_refusal(agent, call, tools)
         if reason is not None:
@@ -74,9 +77,9 @@ def sort_calls_by(find_refusal: Refusal, context: AgentContext, event: ReplyComp
     return {"calls": calls, "questions": questions, "results": results, "planUpdates": updates}
 
 
-def _risk(call: CallRequest, tools: Mapping[str, ToolJson]) -> Risk:
+def _risk(call: CallRequest, tools: Mapping[str, ToolJson]) -> str | None:
     tool = tools.get(call["name"])
-    return risk_of_call(tool.get("risk") if tool else None, call["arguments"])
+    return tool.get("risk") if tool else None
 
 
 def _refusal(agent: AgentConfig | None, call: CallRequest, tools: Mapping[str, ToolJson]) -> str | None:
@@ -120,19 +123,24 @@ def call_tools(context: AgentContext, event: PlainEvent, enqueue: AgentEnqueue) 
         timeout_ms = consent.get("timeoutMs")
         if timeout_ms is not None:
             input["timeoutMs"] = timeout_ms
+        agent = context["agent"]
+        if agent is not None and agent.get("shell"):
+            input["shell"] = {**agent["shell"], "agent": agent["name"]}
         enqueue.spawn_child(TOOLS, id=TOOLS, input=input)
 
 
 def keep_results(context: AgentContext, event: ToolsDone) -> AgentUpdate:
     """Keep the results of the tools, and the permissions that last."""
+    return keep_results_by(event["output"].get("overrides") or (), context, event)
+
+
+def keep_results_by(overrides: Sequence[Override], context: AgentContext, event: ToolsDone) -> AgentUpdate:
+    """Keep the results of the tools, and remember what a person allowed beyond these calls."""
     output = event["output"]
     results = {result["callId"]: result for result in output["results"]}
-    permission = output.get("permission")
     consent = context["consent"]
-    if permission and permission["decision"] == "allowed" and permission["scope"] == "thread":
-        overrides = consent.get("overrides", [])
-        new = [override for override in lasting_overrides(permission["calls"]) if override not in overrides]
-        consent = {**consent, "overrides": [*overrides, *new]}
+    if overrides:
+        consent = {**consent, "overrides": add_overrides(consent.get("overrides", []), overrides)}
     return {
         "results": {**context["results"], **results},
         "lost": bool(output.get("lost")),

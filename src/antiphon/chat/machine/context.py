@@ -6,7 +6,8 @@ from typing import Any, Literal, NotRequired, TypedDict
 from antiphon.chat.machine.persistent_map import PersistentMap
 from antiphon.messages import Role
 from antiphon.threads.machine.content import PartJson, RunFields, UsageJson
-from antiphon.threads.machine.permission_rules import ConsentSettings, Override
+from antiphon.threads.machine.permission_rules import ConsentSettings
+from antiphon.threads.machine.scopes import Override
 from antiphon.threads.machine.thread_events import RequestJson
 
 Tag = Literal["REQUIRED", "PRESERVED", "DROPPABLE"]

@@ -6,7 +6,7 @@ from antiphon.chat.machine.context import QueuedMessage, Strategy, Tag
 from antiphon.threads.machine.content import PartJson, RunFields
 from antiphon.threads.machine.permission_rules import ConsentSettings
 from antiphon.threads.machine.streaming_types import ReplyReport, Spending, UnfinishedReply
-from antiphon.threads.machine.tools import RequestClosed, ToolsOutput, Wait
+from antiphon.threads.machine.tools_types import RequestClosed, ToolsOutput, Wait
 
 PUBLIC = (
     "start", "configure", "message", "inject_context", "fork", "confirm_fork", "cancel_fork", "rewind", "checkpoint",

@@ -10,7 +10,7 @@ from antiphon.chat.machine.events import AnswerAtLimit, FlowFields, FlowRequest
 from antiphon.chat.machine.operations import raise_limit
 from antiphon.chat.machine.replies import current_reply
 from antiphon.threads.machine.thread_events import RequestJson
-from antiphon.threads.machine.tools import Wait
+from antiphon.threads.machine.tools_types import Wait
 
 TOOLS = "tools"
 _Enqueue = Enqueue[FlowContext, Any]

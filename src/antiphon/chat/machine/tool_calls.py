@@ -1,6 +1,6 @@
 """The tool calls of a chat: given to the child that makes them, refused, and answered."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from antiphon.chat.machine.context import ErrorInfo, FlowContext, MessageDraft, Parts
@@ -11,8 +11,7 @@ from antiphon.chat.machine.replies import current_reply, end_reply
 from antiphon.chat.machine.tree import append, head_of
 from antiphon.threads.machine.call_problems import problem_with_call
 from antiphon.threads.machine.content import PartJson, calls_of
-from antiphon.threads.machine.permission_rules import lasting_overrides
-from antiphon.tools.risk import risk_of_call
+from antiphon.threads.machine.scopes import Override, add_overrides
 
 INTERRUPTED: ErrorInfo = {
     "code": "interrupted",
@@ -44,13 +43,13 @@ def must_call_tools(context: FlowContext) -> bool:
 
 
 def tools_input(context: FlowContext) -> dict[str, Any]:
-    """Return the input of the child that calls tools: the calls, their risks, and the permissions."""
+    """Return the input of the child that calls tools: the calls, and the permissions."""
     reply = current_reply(context)
     config = context["config"]
     head = head_of(context, reply["branch"])
     assert head is not None
     tools = {tool["name"]: tool for tool in config["settings"].get("options", {}).get("tools", ())}
-    calls = [_with_verdict(call, tools) for call in calls_of(context["messages"][head]["parts"])]
+    calls = [_with_problem(call, tools) for call in calls_of(context["messages"][head]["parts"])]
     consent = config["consent"] or {}
     # The latest decision counts, and a person decides after the settings.
     overrides = [*consent.get("overrides", []), *context["overrides"]]
@@ -59,10 +58,10 @@ def tools_input(context: FlowContext) -> dict[str, Any]:
     return input if timeout_ms is None else {**input, "timeoutMs": timeout_ms}
 
 
-def _with_verdict(call: Mapping[str, Any], tools: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a call with its risk, and with its problem if it cannot be made."""
-    risk = risk_of_call(tools.get(call["name"], {}).get("risk"), call["arguments"])
+def _with_problem(call: Mapping[str, Any], tools: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a call with the risk of its tool, and with its problem if it cannot be made."""
     problem = problem_with_call(call, tools)
+    risk = tools.get(call["name"], {}).get("risk")
     return {**call, "risk": risk, **({"problem": problem} if problem else {})}
 
 
@@ -77,14 +76,15 @@ def append_results(context: FlowContext, event: ToolResults) -> FlowContext:
 
 def keep_answers(context: FlowContext, event: ToolsEnded) -> FlowContext:
     """Append the results of the tools, and request the next reply, unless the effects of the tools are unknown."""
+    return keep_answers_by(event["output"].get("overrides") or (), context, event)
+
+
+def keep_answers_by(overrides: Sequence[Override], context: FlowContext, event: ToolsEnded) -> FlowContext:
+    """Append the results of the tools, and remember what a person allowed beyond these calls."""
     output = event["output"]
-    permission = output["permission"]
     if current_reply(context)["waiting"]:
         context = continue_at(context, None)  # a person was asked until now
-    if permission and permission["decision"] == "allowed" and permission["scope"] == "thread":
-        overrides = context["overrides"]
-        new = [override for override in lasting_overrides(permission["calls"]) if override not in overrides]
-        context = {**context, "overrides": [*overrides, *new]}
+    context = {**context, "overrides": add_overrides(context["overrides"], overrides)}
     context = append_results(context, {"type": "tool_results", "results": cast("list[PartJson]", output["results"])})
     if not output["lost"]:
         return context

@@ -43,7 +43,7 @@ class ChatClient:
             answer: Json = {"decision": decision.decision, "limit": decision.limit}
         else:
             open_request = stats.request
-            answer = {"decision": decision.decision, "scope": decision.scope, "reason": decision.reason}
+            answer = decision.to_answer()
         assert open_request is not None
         try:
             receipt = await self.app.chats.answer(self.open_thread(), request=open_request["requestId"], **answer)

@@ -26,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     thread.add_argument("--thread", metavar="ID", help=f"continue a conversation: {ID_HELP}")
     add("--system", metavar="TEXT", help="system prompt")
     add("--mcp", type=Path, metavar="FILE", help="offer the tools of the MCP servers in a TOML file")
-    add("--mode", choices=MODES, default="ask", help="what tools may do without permission (default: ask)")
+    add("--mode", choices=MODES, help="what tools may do without permission (default: ask, or as the chat was created)")
     add("--max-tool-rounds", type=positive_int, metavar="N", help="maximum tool rounds of a message (default: 25)")
     add("--max-cost", type=positive_number, metavar="USD", help="maximum cost of a message")
     add("--max-time", type=positive_number, metavar="SECONDS", help="maximum duration of a message")

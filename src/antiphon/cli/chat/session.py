@@ -26,7 +26,7 @@ async def open_chat(
     config: dict[str, Any] = {
         "model": choice.reference,
         "system": options.system,
-        "consent": {"mode": options.mode},
+        "consent": {"mode": options.mode or "ask"},
         **_limits(options),
     }
     async with AsyncExitStack() as stack:
@@ -40,6 +40,8 @@ async def open_chat(
         client = ChatClient(app, view, config, listener)
         await _continue(client, LAST if options.last else options.thread, options.model)
         await _set_limits(client, _limits(options))
+        if client.thread is not None and options.mode is not None:
+            await app.chats.set_mode(client.thread, options.mode)
         if client.thread is None:
             await app.models.check(choice.reference)  # fails before a message is typed
         yield client

@@ -19,7 +19,9 @@ from antiphon.cli.render.text_width import escape_controls, sanitize_lines
 REFRESH_S = 0.1
 MOST_GROWING = 4_000  # characters of the unfinished block that are drawn; the rest appears when it is finished
 Footer = Callable[[int], Sequence[tuple[str, Tone]]]  # lines below the text, for a width
-STYLES: dict[Tone, str] = {"note": "dim", "tool": "cyan", "error": "bold red", "title": "bold"}
+STYLES: dict[Tone, str] = {
+    "note": "dim", "tool": "cyan", "error": "bold red", "title": "bold", "added": "green", "removed": "red",
+}  # fmt: skip
 
 
 class RichView:

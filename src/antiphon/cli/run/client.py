@@ -107,8 +107,7 @@ class RunClient:
         if request.reason != "permission":
             options = [str(option) for option in request.options]
             return {"text": answerer.reply(request.text or "", options, speaker)}
-        decision = answerer.permit(request.calls, speaker)
-        return {"decision": decision.decision, "scope": decision.scope, "reason": decision.reason}
+        return answerer.permit(request.calls, speaker).to_answer()
 
     async def answer(self, request: OpenRequest, answer: Mapping[str, Any]) -> str:
         """Send the answer to a request and follow the run."""

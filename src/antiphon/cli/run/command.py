@@ -9,7 +9,7 @@ from antiphon.cli.interruptible import InterruptibleWait, Quit
 from antiphon.cli.options import store_file, used_flags
 from antiphon.cli.readline_sigint import watch_sigint
 from antiphon.cli.run.environment import RunSpec, open_environment
-from antiphon.cli.run.flow import NewRun, ResumedRun, dry_run, find_resumable_run, open_run, run_to_end
+from antiphon.cli.run.flow import NewRun, ResumedRun, dry_run, find_resumable_run, mode_in_force, open_run, run_to_end
 from antiphon.cli.run.options import EXAMPLES, FOR_NEW, add_options, run_plan, run_spec, run_task, stored_spec
 from antiphon.cli.run.output import RunOutput, leave
 
@@ -31,7 +31,7 @@ def _resume(options: argparse.Namespace) -> int:
         raise UsageError(f"--resume keeps the original settings; remove {', '.join(flags)}")
     store = store_file(options)
     stored = find_resumable_run(store, options.resume)
-    return _run(options, store, stored_spec(options, stored.config), ResumedRun(stored.id))
+    return _run(options, store, stored_spec(options, stored.config), ResumedRun(stored.id, options.mode))
 
 
 def _run(options: argparse.Namespace, store: Path, spec: RunSpec, start: NewRun | ResumedRun) -> int:
@@ -39,7 +39,8 @@ def _run(options: argparse.Namespace, store: Path, spec: RunSpec, start: NewRun 
     # The first Ctrl-C cancels the run, any other leaves at once.
     with BackgroundLoop() as background, OpenOnLoop(background, open_environment(store, spec)) as environment:
         client = background.call(open_run(environment, spec, start, output))
-        output.greet(client.id, spec, environment.problems)
+        mode = background.call(mode_in_force(client, spec, start))
+        output.greet(client.id, spec, mode, environment.problems)
         interruptible = InterruptibleWait(background, client.cancel, second_press_s=float("inf"))
         try:
             with watch_sigint(output.current_prompt):

@@ -19,6 +19,7 @@ from antiphon.cli.render.plain import PlainView, write
 from antiphon.cli.run.client import RunClient
 from antiphon.cli.run.environment import RunEnvironment, RunSpec, open_environment
 from antiphon.cli.run.output import RunOutput
+from antiphon.runtime.histories import HistoryIds, is_continued
 from antiphon.threads.library import Library
 
 NOT_RESUMABLE = {
@@ -27,6 +28,7 @@ NOT_RESUMABLE = {
     "stopped": "it was cancelled",
     "pending": "it was never started",
 }
+FROM_FILE = "permissions do not come with an imported or restored file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,10 @@ class NewRun:
 
 @dataclass(frozen=True, slots=True)
 class ResumedRun:
-    """An existing run, to be resumed."""
+    """An existing run, to be resumed, possibly with another mode."""
 
     id: str
+    mode: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +83,24 @@ async def open_run(
     """Return a client of the run, which is created if it is new."""
     if isinstance(start, ResumedRun):
         id = start.id
+        if start.mode is not None:
+            await environment.app.runs.set_mode(id, start.mode)
     else:
         settings = {**spec.settings, "tools": environment.tools}
         id = await environment.app.runs.create(dict(spec.agents), **settings)
     listener = output.json.activity if output.json is not None else None
     return RunClient(environment.app, id, output.view, output.printer, listener)
+
+
+async def mode_in_force(client: RunClient, spec: RunSpec, start: NewRun | ResumedRun) -> str:
+    """Return the mode of a run in words: as given, or as stored, unless that came with a file."""
+    given = start.mode if isinstance(start, ResumedRun) else None
+    stored = str((spec.settings.get("consent") or {}).get("mode", "ask"))
+    if given is not None or stored in ("ask", "plan"):
+        return given or stored
+    origin = await client.runs.runtime.origin(client.id)
+    is_from_file = is_continued(HistoryIds(origin.history).current)
+    return f"ask (was {stored}, but {FROM_FILE}; --mode {stored} gives it again)" if is_from_file else stored
 
 
 def run_to_end(

@@ -22,7 +22,6 @@ FOR_NEW = (
     "model",
     "arbiter",
     "agents",
-    "mode",
     "mcp",
     "max_iterations",
     "max_failures",

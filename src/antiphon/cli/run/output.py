@@ -69,9 +69,8 @@ class RunOutput:
         """Return the number of the prompt that is shown now."""
         return self.prompt.current if self.prompt is not None else None
 
-    def greet(self, id: str, spec: RunSpec, problems: tuple[str, ...]) -> None:
+    def greet(self, id: str, spec: RunSpec, mode: str, problems: tuple[str, ...]) -> None:
         """Print the id, mode, workspace and model of the run, and problems of its tools."""
-        mode = (spec.settings.get("consent") or {}).get("mode", "ask")
         model = spec.choice or describe(spec.settings["model"])
         self.view.line(f"run {id} · mode {mode} · in {spec.workspace}", "title")
         self.view.line(model.summary)
@@ -79,7 +78,7 @@ class RunOutput:
             self.view.line(model.hint)
         for problem in problems:
             self.view.line(problem, "error")
-        if self.prompt is None and mode == "ask":
+        if self.prompt is None and mode.startswith("ask"):
             self.view.line(UNATTENDED, "error")
 
     def end(self, id: str, status: str, result: Mapping[str, Any] | None) -> int:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from antiphon.runtime.admission import copy_value
 from antiphon.runtime.errors import UnknownRoot
+from antiphon.runtime.histories import HistoryIds, change_history, is_continued, new_suffix
 from antiphon.runtime.ids import token
 from antiphon.runtime.machines import chart_hash
 from antiphon.runtime.open_work import open_work_to_json
@@ -88,13 +89,18 @@ class TimeTravel:
         """
         source = await self.rebuild(root, seq)
         now = self._now()
-        history = self._new_id()
+        stored_history = self._new_id()
+        if is_continued(HistoryIds(source.origin.history).current):
+            stored_history = change_history(stored_history, 0, new_suffix())
+        history = HistoryIds(stored_history).current
         hash = chart_hash(source.machine)  # that of the source may be one of an earlier release
         input = source.origin.input
         snapshot = source.actor.get_persisted_snapshot()
         if edit is not None:
             input, snapshot = edit(copy_value(input), copy_value(snapshot))
-        origin = replace(source.origin, history=history, hash=hash, input=input, forked_from=root, forked_seq=seq)
+        origin = replace(
+            source.origin, history=stored_history, hash=hash, input=input, forked_from=root, forked_seq=seq
+        )
         event = {"type": FORKED, "from": root, "seq": seq}
         entry = Entry(new, 1, now, "", event, None, snapshot.get("value"), source.status)
         timers = _moved_timers(source, new, history, now)

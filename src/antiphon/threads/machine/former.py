@@ -23,15 +23,22 @@ def bind_former(
     *,
     actions: Mapping[str, Any] | None = None,
     guards: Mapping[str, Any] | None = None,
+    actors: Mapping[str, Any] | None = None,
     context: Callable[..., Any] | None = None,
+    output: Callable[..., Any] | None = None,
 ) -> AnyMachine:
     """Return a former chart of a machine, with its functions of today and those that only the former chart needs.
 
-    Unless `context` makes it, a new context is that of today, with the keys that the former chart names.
+    Unless `context` makes it, a new context is that of today, with the keys that the former chart names. Unless
+    `output` makes it, the output is that of today. An actor that the former chart did not have is None.
     """
-    output = {"output": machine.config["output"]} if "output" in machine.config else {}
-    config = {**chart, "context": context or _former_context(machine, chart["context"]), **output}
-    return Machine(config, machine.implementations.merge(Implementations(actions, guards)))
+    output = output or machine.config.get("output")
+    config = {**chart, "context": context or _former_context(machine, chart["context"])}
+    config |= {} if output is None else {"output": output}
+    implementations = machine.implementations.merge(Implementations(actions, guards, actors))
+    for name in [name for name, logic in implementations.actors.items() if logic is None]:
+        del implementations.actors[name]
+    return Machine(config, implementations)
 
 
 def _former_context(machine: AnyMachine, keys: Mapping[str, Any]) -> Callable[[Any], Json]:

@@ -1,6 +1,6 @@
 """The permission machine: a request to make some tool calls, from the question to the answer."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from antiphon.chart.actions import Enqueue, assign, enqueue_actions
@@ -19,9 +19,10 @@ from antiphon.threads.machine.permission_rules import (
     Verdict,
     decide,
 )
+from antiphon.threads.machine.scopes import ONCE, Scope, answer_scopes
+from antiphon.tools.access import Access
 
 Outcome = Literal["allowed", "denied", "expired"]
-Scope = Literal["once", "thread"]
 
 
 class PermissionContext(TypedDict):
@@ -36,6 +37,7 @@ class PermissionContext(TypedDict):
     verdict: Verdict
     decision: Outcome | None
     scope: Scope | None
+    outside: bool
     reason: str | None
 
 
@@ -51,11 +53,12 @@ class PermissionOutput(TypedDict):
 
 
 class Allow(TypedDict):
-    """A person allows the calls, once or for the whole thread."""
+    """A person allows the calls, once or by a scope that was offered; `outside` runs commands without the sandbox."""
 
     type: Literal["ALLOW"]
     id: NotRequired[str | None]
     scope: NotRequired[Scope | None]
+    outside: NotRequired[bool | None]
     reason: NotRequired[str | None]
 
 
@@ -64,7 +67,6 @@ class Deny(TypedDict):
 
     type: Literal["DENY"]
     id: NotRequired[str | None]
-    scope: NotRequired[Scope | None]
     reason: NotRequired[str | None]
 
 
@@ -84,6 +86,7 @@ class PermissionFields(TypedDict, total=False):
 
     id: str | None
     scope: str | None
+    outside: bool | None
     reason: str | None
 
 
@@ -92,6 +95,7 @@ class PermissionChanges(TypedDict, total=False):
 
     decision: Outcome | None
     scope: Scope | None
+    outside: bool
     reason: str | None
 
 
@@ -128,12 +132,30 @@ def _is_decided(context: PermissionContext, event: PermissionFields, params: Ver
 
 
 def _is_answer(context: PermissionContext, event: PermissionFields) -> bool:
-    """Return whether the event is for this request and has a valid scope."""
-    return event.get("id") in (None, context["id"]) and event.get("scope") in (None, "once", "thread")
+    """Return whether the event is for this request."""
+    return event.get("id") in (None, context["id"])
+
+
+def _is_allowance(context: PermissionContext, event: PermissionFields) -> bool:
+    """Return whether the event names this request, and allows it by something that was offered."""
+    calls = context["verdict"]["calls"]
+    scope = event.get("scope") or ONCE
+    outside = event.get("outside") or False
+    if event.get("id") != context["id"] or scope not in answer_scopes(calls):
+        return False
+    return outside is False or (outside is True and scope == ONCE and _can_run_outside(calls))
+
+
+def _can_run_outside(calls: Iterable[JudgedCall]) -> bool:
+    return any(call["outside"] for call in calls if call["decision"] == "ask")
 
 
 def _allow(context: PermissionContext, event: Allow) -> PermissionChanges:
-    return {"scope": event.get("scope") or "once", "reason": "a person allowed it"}
+    return {
+        "scope": event.get("scope") or "once",
+        "outside": event.get("outside") is True,
+        "reason": "a person allowed it",
+    }
 
 
 def _set_reason(context: PermissionContext, event: PermissionFields, params: ReasonParams) -> PermissionChanges:
@@ -170,7 +192,8 @@ def outcome(context: PermissionContext) -> PermissionOutput:
     was_asked = verdict["decision"] == "ask"
     person: Literal["person", "nobody"] = "nobody" if decision == "expired" else "person"
     calls: list[AnsweredCall] = [
-        {**call, "shown": _transparency(call, decision, was_asked)} for call in verdict["calls"]
+        {**call, "access": _access(call, context), "shown": _transparency(call, decision, was_asked)}
+        for call in verdict["calls"]
     ]
     return {
         "id": context["id"],
@@ -182,6 +205,13 @@ def outcome(context: PermissionContext) -> PermissionOutput:
     }
 
 
+def _access(call: JudgedCall, context: PermissionContext) -> Mapping[str, bool] | None:
+    """Return the access of an answered call; a person's answer may take a command that was asked about outside."""
+    if context["outside"] and call["outside"] and call["decision"] == "ask":
+        return OUTSIDE.to_json()
+    return call["access"]
+
+
 def _transparency(call: JudgedCall, decision: Outcome, was_asked: bool) -> Transparency:
     if decision != "allowed":
         return "refused"
@@ -189,9 +219,10 @@ def _transparency(call: JudgedCall, decision: Outcome, was_asked: bool) -> Trans
 
 
 CHART = load_chart(__name__)
+OUTSIDE = Access(writes=True, protected=True, network=True, outside=True)
 # Each function takes the events that the chart gives it, so the setup itself takes any.
 _permissions = setup[PermissionContext, Any](
-    guards={"isDecided": _is_decided, "isAnswer": _is_answer},
+    guards={"isDecided": _is_decided, "isAnswer": _is_answer, "isAllowance": _is_allowance},
     actions={
         "askParent": enqueue_actions(_ask_parent),
         "allow": assign(_allow),

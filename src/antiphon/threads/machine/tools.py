@@ -1,140 +1,67 @@
 """The tools machine: the tool calls of a reply, from the permission to the results.
 
-1. Permission for all calls of a reply is requested at once, and no call is made before all are allowed.
-2. A refused call has a result too: the model needs the reason, and every provider wants a result for every call.
+1. The calls are assessed first, by a task: its result is in the journal, so a replay depends on no parser, no file and
+   no sandbox of the machine where it runs.
+2. Permission for all calls of a reply is requested at once, and no call is made before all are allowed.
+   Each call is made with the access that its permission granted, and a few of them at a time.
+3. A refused call has a result too: the model needs the reason, and every provider wants a result for every call.
    So has a call with a `problem`: it is answered with that, neither judged nor made.
-3. A call that a dead process left behind is *lost*: its effects are unknown, so a person decides how to go on.
+4. Consent belongs to the history in which it was given: of an imported or restored thread, none is left. Requests and
+   calls name the history of the assessment, so that no file can answer or make them.
+5. A command that failed because its workspace was read-only is asked about once more, and made again if it is allowed.
+6. A call that a dead process left behind is *lost*: its effects are unknown, so a person decides how to go on.
    A request that it left behind expires. The child `process` stands for it: it ends when the process does.
-4. A person answers the permission machine itself; the parent is told that somebody is asked, and that it is over.
+7. A person answers the permission machine itself; the parent is told that somebody is asked, and that it is over.
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, NotRequired, TypedDict, cast
+from typing import Any, cast
 
 from antiphon.chart.actions import Enqueue, assign, enqueue_actions, send_to, spawn_child, stop_child
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.permission import PermissionOutput, permission_machine
-from antiphon.threads.machine.permission_rules import CallRequest, ConsentSettings
+from antiphon.threads.machine.permission_rules import CallRequest, Mode, Rules
+from antiphon.threads.machine.scopes import Override, add_overrides, scope_overrides
+from antiphon.threads.machine.tools_types import (
+    ApproverDone,
+    AssessDone,
+    AssessOutput,
+    CallDone,
+    CallEvent,
+    CallFailed,
+    Json,
+    PermissionDone,
+    PermissionRequest,
+    PermissionRequested,
+    ToolsChanges,
+    ToolsContext,
+    ToolsOutput,
+)
+from antiphon.tools.assessment import Assessment
 
-Json = dict[str, Any]
 PERMISSION = "permission"
 APPROVER = "approver"
+ASSESS = "assess"
 LOST = ("interrupted", "unknown")
-
-
-class PermissionRequested(TypedDict):
-    """The permission machine asks a person."""
-
-    type: Literal["PERMISSION.REQUESTED"]
-    id: str | None
-    calls: list[Json]
-    timeoutMs: int
-
-
-class Wait(TypedDict):
-    """The report to a parent that a person is asked for permission."""
-
-    type: Literal["wait"]
-    reason: str
-    id: NotRequired[str]
-    address: NotRequired[str]
-    calls: NotRequired[list[Json]]
-    timeoutMs: NotRequired[int]
-
-
-class RequestClosed(TypedDict):
-    """The report to a parent that the request for permission is closed: it was answered, or it has expired."""
-
-    type: Literal["go_on"]
-    id: str | None
-    decision: Literal["allowed", "denied", "expired"]
-
-
-class PermissionRequest(TypedDict):
-    """A request for permission, as the approver and people get it."""
-
-    id: str | None
-    calls: list[Json]
-    timeoutMs: int
-
-
-class ApproverOutput(TypedDict):
-    """The output of the approver: True allows, a text denies with this reason, None asks a person."""
-
-    request: PermissionRequest
-    answer: bool | str | None
-
-
-class ToolsContext(TypedDict):
-    """The calls, the settings of their permission, and the results so far."""
-
-    requestId: str | None
-    calls: list[CallRequest]
-    consent: ConsentSettings
-    timeoutMs: int
-    pending: list[str]
-    results: dict[str, Json]
-    permission: PermissionOutput | None
-    request: PermissionRequest | None
-    lost: bool
-
-
-class ToolsChanges(TypedDict, total=False):
-    """The keys of the context that actions set."""
-
-    pending: list[str]
-    results: dict[str, Json]
-    permission: PermissionOutput | None
-    request: PermissionRequest | None
-    lost: bool
-
-
-class ToolsOutput(TypedDict):
-    """A result for every call, in the order of the calls."""
-
-    results: list[Json]
-    permission: PermissionOutput | None
-    lost: bool
-
-
-class PermissionDone(TypedDict):
-    """The permission machine has ended."""
-
-    output: PermissionOutput
-
-
-class ApproverDone(TypedDict):
-    """The approver has ended."""
-
-    output: ApproverOutput
-
-
-class CallEvent(TypedDict):
-    """A call has ended."""
-
-    actorId: str
-
-
-class CallDone(CallEvent):
-    """A call has ended with an output."""
-
-    output: object
-
-
-class CallFailed(CallEvent):
-    """A call has ended with an error."""
-
-    error: object
+MOST_AT_ONCE = 8
+"""Calls of a reply that are made at the same time."""
+WITHDRAWN = "permissions given before this thread was imported or restored no longer hold"
 
 
 def first_context(input: Mapping[str, Any]) -> ToolsContext:
-    """Return the context for calls: the input has `requestId`, `calls`, `consent` and `timeoutMs`."""
+    """Return the context for calls: the input has `requestId`, `calls`, `consent`, `shell` and `timeoutMs`."""
     context = cast(ToolsContext, {key: input.get(key, default) for key, default in CHART["context"].items()})
-    calls = enumerate(context["calls"])
-    answered = {_child_id(number): _failure(call["id"], call["problem"]) for number, call in calls if "problem" in call}
-    return {**context, "results": {**answered, **context["results"]}}
+    return {**context, "results": {**_problem_results(context["calls"]), **context["results"]}}
+
+
+def _problem_results(calls: list[CallRequest]) -> dict[str, Json]:
+    return {
+        _child_id(number): _failure(call["id"], call["problem"])
+        for number, call in enumerate(calls)
+        if "problem" in call
+    }
 
 
 def has_no_calls(context: ToolsContext) -> bool:
@@ -142,32 +69,123 @@ def has_no_calls(context: ToolsContext) -> bool:
     return bool(context["calls"]) and all("problem" in call for call in context["calls"])
 
 
+def is_assessed(context: ToolsContext) -> bool:
+    """Return whether the calls have been assessed."""
+    return context["assessed"]
+
+
+def assess_input(context: ToolsContext) -> Json:
+    """Return the input of the assessment: the calls without a problem, and what it depends on."""
+    return {
+        "calls": [call for call in context["calls"] if "problem" not in call],
+        "shell": context["shell"],
+    }
+
+
+def assess_by_risk(input: Mapping[str, Any]) -> AssessOutput:
+    """Return assessments of calls of which nothing but the risk of their tools is known."""
+    assessments = [Assessment.from_json({"risk": call.get("risk")}).to_json() for call in input["calls"]]
+    return {"assessments": assessments, "history": None, "consents": True, "mode": None}
+
+
+def keep_assessments(context: ToolsContext, event: AssessDone) -> ToolsChanges:
+    """Record the assessments; a call that cannot be made gets its problem."""
+    output = event["output"]
+    assessments = iter(output["assessments"])
+    calls = [call if "problem" in call else _with_assessment(call, next(assessments)) for call in context["calls"]]
+    history = output["history"]
+    request_id = context["requestId"]
+    if _continued(history) is not None and request_id is not None:
+        request_id = f"{request_id}.{str(history).rpartition('.')[2]}"
+    return {
+        "calls": calls,
+        "results": {**context["results"], **_problem_results(calls)},
+        "assessed": True,
+        "history": history,
+        "consents": output["consents"],
+        "mode": output["mode"],
+        "requestId": request_id,
+        "asked": [_child_id(number) for number, call in enumerate(calls) if "problem" not in call],
+    }
+
+
+def _with_assessment(call: CallRequest, assessment: Json) -> CallRequest:
+    problem: str | None = assessment.get("problem")
+    facts = {key: value for key, value in assessment.items() if key != "problem"}
+    assessed: CallRequest = {**call, "assessment": facts}
+    return assessed if problem is None else {**assessed, "problem": problem}
+
+
+def refuse_unassessed(context: ToolsContext, event: CallFailed) -> ToolsChanges:
+    """Give every call a problem: the assessment failed."""
+    message = _error_message(event["error"])[1]
+    calls = [
+        call if "problem" in call else cast(CallRequest, {**call, "problem": f"not called: {message}"})
+        for call in context["calls"]
+    ]
+    return {"calls": calls, "results": {**context["results"], **_problem_results(calls)}, "assessed": True}
+
+
 def permission_input(context: ToolsContext) -> Json:
-    """Return the input of the permission machine, for all calls."""
+    """Return the input of the permission machine, for the calls that are asked about."""
     consent = context["consent"]
+    consents = context["consents"]
+    rules: Rules = {
+        "blocked": consent.get("blocked", []),
+        "tripped": consent.get("tripped", []),
+        "overrides": [override for override in consent.get("overrides", []) if _holds(override, context)],
+        "autoAllow": consent.get("autoAllow", []) if consents else [],
+    }
+    if not consents and context["mode"] is None:
+        rules["notice"] = WITHDRAWN
     return {
         "id": context["requestId"],
-        "calls": [call for call in context["calls"] if "problem" not in call],
-        "mode": consent.get("mode", "ask"),
-        "rules": {
-            "blocked": consent.get("blocked", []),
-            "tripped": consent.get("tripped", []),
-            "overrides": consent.get("overrides", []),
-            "autoAllow": consent.get("autoAllow", []),
-        },
+        "calls": [_call_of(context, id) for id in context["asked"]],
+        "mode": _mode(context),
+        "rules": rules,
         "timeoutMs": context["timeoutMs"],
         "reportsToParent": True,
     }
 
 
+def _mode(context: ToolsContext) -> Mode:
+    """Return the mode that holds: given in this process, or in the settings, if these belong to this history."""
+    mode = context["consent"].get("mode", "ask")
+    if context["mode"] is not None:
+        return context["mode"]
+    return mode if context["consents"] or mode == "plan" else "ask"
+
+
+def _holds(override: Override, context: ToolsContext) -> bool:
+    """Return whether a decision counts: a refusal always, an allowance in the history in which it was given."""
+    if override["decision"] != "allow":
+        return True
+    if "scope" in override:
+        return override.get("history") == _continued(context["history"])
+    return context["consents"]
+
+
 def is_allowed(context: ToolsContext, event: PermissionDone) -> bool:
-    """Return whether the calls may be made."""
-    return event["output"]["decision"] == "allowed"
+    """Return whether the calls may be made: this request was allowed, and no other."""
+    output = event["output"]
+    return output["decision"] == "allowed" and output["id"] == context["requestId"]
 
 
 def keep_permission(context: ToolsContext, event: PermissionDone) -> ToolsChanges:
-    """Record how the request for permission ended."""
-    return {"permission": event["output"]}
+    """Record how the request for permission ended, and what was allowed beyond it."""
+    output = event["output"]
+    changes: ToolsChanges = {"permission": output}
+    if output["decision"] == "allowed":
+        new = scope_overrides(output["calls"], output["scope"])
+        history = _continued(context["history"])
+        stamped = new if history is None else [cast(Override, {**override, "history": history}) for override in new]
+        changes["overrides"] = add_overrides(context["overrides"], stamped)
+    return changes
+
+
+def _continued(history: str | None) -> str | None:
+    """Return a history that continues a past from a file; it has a suffix, which nobody can guess."""
+    return history if history is not None and "." in history else None
 
 
 def refuse_calls(context: ToolsContext) -> ToolsChanges:
@@ -186,18 +204,40 @@ def _is_lost(permission: PermissionOutput) -> bool:
     return permission["decision"] == "expired" and permission["reason"] == PROCESS_LOST
 
 
-def start_calls(context: ToolsContext, event: CallEvent, enqueue: Enqueue[ToolsContext, Any]) -> None:
-    """Start a task for every call that can be made."""
-    calls = {_child_id(number): call for number, call in enumerate(context["calls"]) if "problem" not in call}
-    for id, call in calls.items():
-        enqueue.spawn_child("tool", id=id, input={"call": call})
-    started: ToolsChanges = {"pending": list(calls)}
-    enqueue.assign(lambda: started)
+def start_calls(context: ToolsContext, event: PermissionDone, enqueue: Enqueue[ToolsContext, Any]) -> None:
+    """Queue the calls that were allowed with the access that was granted, and start the first of them."""
+    accesses = [call["access"] for call in event["output"]["calls"]]
+    granted = {**context["granted"], **dict(zip(context["asked"], accesses, strict=True))}
+    changes: ToolsChanges = {"granted": granted, "pending": list(context["asked"])}
+    enqueue.assign(lambda: changes)
+    _start(context, context["asked"][:MOST_AT_ONCE], granted, enqueue)
+    rest: ToolsChanges = {"queue": context["asked"][MOST_AT_ONCE:]}
+    enqueue.assign(lambda: rest)
+
+
+def _start(
+    context: ToolsContext, ids: list[str], granted: Mapping[str, Any], enqueue: Enqueue[ToolsContext, Any]
+) -> None:
+    for id in ids:
+        input = {"call": _call_of(context, id), "access": granted[id], "history": context["history"]}
+        enqueue.spawn_child("tool", id=id, input=input)
+
+
+def start_next(context: ToolsContext, event: CallEvent, enqueue: Enqueue[ToolsContext, Any]) -> None:
+    """Stop the actor of a call that has ended, and start the next call."""
+    enqueue.stop_child(event["actorId"])
+    _start(context, context["queue"][:1], context["granted"], enqueue)
+    rest: ToolsChanges = {"queue": context["queue"][1:]}
+    enqueue.assign(lambda: rest)
 
 
 def _child_id(number: int) -> str:
     # By place and not by the call's id: a model may give the same id twice.
     return f"call-{number}"
+
+
+def _call_of(context: ToolsContext, id: str) -> CallRequest:
+    return context["calls"][int(id.removeprefix("call-"))]
 
 
 def is_pending(context: ToolsContext, event: CallEvent) -> bool:
@@ -211,7 +251,7 @@ def is_all_answered(context: ToolsContext) -> bool:
 
 
 def _call_id(context: ToolsContext, event: CallEvent) -> str:
-    return context["calls"][int(event["actorId"].removeprefix("call-"))]["id"]
+    return _call_of(context, event["actorId"])["id"]
 
 
 def _keep(context: ToolsContext, event: CallEvent, result: Json, lost: bool) -> ToolsChanges:
@@ -227,32 +267,64 @@ def keep_result(context: ToolsContext, event: CallDone) -> ToolsChanges:
     call_id = _call_id(context, event)
     output = event["output"]
     if isinstance(output, Mapping) and isinstance(output.get("parts"), list):
-        return _keep(context, event, {**output, "type": "toolResult", "callId": call_id}, False)
+        result = {key: value for key, value in output.items() if key != DENIED}
+        changes = _keep(context, event, {**result, "type": "toolResult", "callId": call_id}, False)
+        if output.get(DENIED) not in ("write", "protected"):
+            return changes
+        number = int(event["actorId"].removeprefix("call-"))
+        denied = cast(CallRequest, {**context["calls"][number], DENIED: output[DENIED]})
+        calls = [*context["calls"][:number], denied, *context["calls"][number + 1 :]]
+        return {**changes, "calls": calls}
     return _keep(context, event, _failure(call_id, "failed: the tool gave no result"), False)
 
 
 def keep_failure(context: ToolsContext, event: CallFailed) -> ToolsChanges:
     """Record the error of a call as its result."""
-    error = event["error"]
-    code: object = error.get("code") if isinstance(error, Mapping) else None
-    message: object = error.get("message") if isinstance(error, Mapping) else str(error)
+    code, message = _error_message(event["error"])
     text = f"nobody knows how this ended: {message}" if code in LOST else f"failed: {message}"
     return _keep(context, event, _failure(_call_id(context, event), text), code in LOST)
+
+
+def _error_message(error: object) -> tuple[object, str]:
+    if isinstance(error, Mapping):
+        return error.get("code"), str(error.get("message"))
+    return None, str(error)
 
 
 def _failure(call_id: str, text: str) -> Json:
     return {"type": "toolResult", "callId": call_id, "parts": [{"type": "text", "text": text}], "isError": True}
 
 
-def let_go(context: ToolsContext, event: CallEvent, enqueue: Enqueue[ToolsContext, Any]) -> None:
-    """Stop the actor of a call that has ended."""
-    enqueue.stop_child(event["actorId"])
+def must_offer_again(context: ToolsContext) -> bool:
+    """Return whether a command failed because its workspace was read-only, and a person may allow more."""
+    may_ask = _mode(context) != "plan" and not context["offeredAgain"] and not context["lost"]
+    return may_ask and not context["pending"] and bool(_denied_calls(context))
+
+
+def _denied_calls(context: ToolsContext) -> list[str]:
+    return [id for id in context["asked"] if DENIED in _call_of(context, id)]
+
+
+def offer_again(context: ToolsContext) -> ToolsChanges:
+    """Ask about the commands that failed, by a request of its own."""
+    id = context["requestId"]
+    return {
+        "offeredAgain": True,
+        "asked": _denied_calls(context),
+        "requestId": None if id is None else f"{id}-again",
+        "request": None,
+    }
 
 
 def output(context: ToolsContext) -> ToolsOutput:
     """Return a result for every call, in order."""
     results = [context["results"][_child_id(number)] for number in range(len(context["calls"]))]
-    return {"results": results, "permission": context["permission"], "lost": context["lost"]}
+    return {
+        "results": results,
+        "permission": context["permission"],
+        "overrides": context["overrides"],
+        "lost": context["lost"],
+    }
 
 
 def has_approver(context: ToolsContext) -> bool:
@@ -274,7 +346,7 @@ def apply_approval(context: ToolsContext, event: ApproverDone, enqueue: Enqueue[
     """Send the decision of the approver to the permission machine."""
     answer = event["output"]["answer"]
     decision: Json = {"type": "ALLOW"} if answer is True else {"type": "DENY", "reason": answer}
-    enqueue.send_to(PERMISSION, {**decision, "id": context["requestId"]})
+    enqueue.send_to(PERMISSION, {**decision, "id": event["output"]["request"]["id"]})
 
 
 def ask_parent(
@@ -303,16 +375,24 @@ def go_on(context: ToolsContext, event: Mapping[str, object], enqueue: Enqueue[T
 
 CHART = load_chart(__name__)
 PROCESS_LOST = "the process that asked is gone"
+DENIED = "denied"
 _tools = setup[ToolsContext, Any](
     guards={
         "hasNoCalls": has_no_calls,
+        "isAssessed": is_assessed,
         "isAllowed": is_allowed,
         "hasApprover": has_approver,
         "isUndecided": is_undecided,
         "isPending": is_pending,
+        "mustOfferAgain": must_offer_again,
         "isAllAnswered": is_all_answered,
     },
     actions={
+        "assessCalls": spawn_child(ASSESS, id=ASSESS, input=assess_input),
+        "forgetAssessment": stop_child(ASSESS),
+        "forgetPermission": stop_child(PERMISSION),
+        "keepAssessments": assign(keep_assessments),
+        "refuseUnassessed": assign(refuse_unassessed),
         "askPermission": spawn_child(PERMISSION, id=PERMISSION, input=permission_input),
         "keepPermission": assign(keep_permission),
         "refuseCalls": assign(refuse_calls),
@@ -326,10 +406,20 @@ _tools = setup[ToolsContext, Any](
         "startCalls": enqueue_actions(start_calls),
         "keepResult": assign(keep_result),
         "keepFailure": assign(keep_failure),
-        "letGo": enqueue_actions(let_go),
+        "startNext": enqueue_actions(start_next),
+        "offerAgain": assign(offer_again),
     },
-    # The composition provides the actors that approve calls, make a call, and stand for the process.
+    # The composition provides the actors that assess and approve calls, make a call, and stand for the process.
     actors={
+        ASSESS: create_machine(
+            {
+                "id": ASSESS,
+                "initial": "done",
+                "states": {"done": {"type": "final"}},
+                "context": assess_by_risk,
+                "output": lambda context: context,
+            }
+        ),
         PERMISSION: permission_machine,
         APPROVER: create_machine({"id": "approver"}),
         "tool": create_machine({"id": "tool"}),

@@ -82,7 +82,7 @@ GIT_READERS: Mapping[str, ReadOnlyUse] = {
     "version": ReadOnlyUse("--build-options", operands=0),
     # Operands name what is made, moved or removed, unless a list is asked for.
     "branch": ReadOnlyUse(
-        f"-arv {LISTS}-l --list --all --remotes --verbose --show-current --format% --abbrev: --no-abbrev",
+        f"-arv {LISTS}-l --list --all --remotes --verbose --show-current --format% --abbrev? --no-abbrev",
                      operands=0, lists="-l --list"),
     "tag": ReadOnlyUse(f"-l -n? {LISTS}--list --format%", operands=0, lists="-l --list"),
     "remote": ReadOnlyUse("-v --verbose", operands=0),

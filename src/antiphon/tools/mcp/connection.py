@@ -25,7 +25,7 @@ from antiphon.tools.mcp.config import AddressServer, CommandServer, Server, Serv
 from antiphon.tools.mcp.contents import clean_text, is_bounded, result_parts
 from antiphon.tools.mcp.process import ServerCommand, ServerOutput, process_streams
 from antiphon.tools.mcp.server import CallOutput
-from antiphon.tools.risk import Risk
+from antiphon.tools.risks import Risk
 
 MAX_PAGES = 100
 MAX_TOOLS = 1_000

@@ -1,4 +1,4 @@
-"""Names of files that commands cannot read or change: secrets, and what other programs trust."""
+"""Names of files with secrets, which commands cannot read, and of folders that are not looked into."""
 
 import os
 import re
@@ -20,13 +20,6 @@ MOST_KEY_BYTES = 8_192
 PACKAGE_FOLDERS = frozenset(
     {"node_modules", "site-packages", ".venv", "venv", "__pycache__", ".tox", ".nox", ".mypy_cache", ".ruff_cache"}
 )
-PROTECTED = re.compile(
-    r"\.antiphon|\.envrc|\.env(\..+)?|\.git|\.hg|\.svn|\.bzr|\.jj|\.gitmodules|\.gitattributes|\.gitconfig|\.github|\.gitlab"
-    r"|\.gitlab-ci\.yml|\.circleci|\.ci|\.travis\.yml|azure-pipelines\.yml|Jenkinsfile|\.husky|\.pre-commit-config\.yaml"
-    r"|GNUmakefile|makefile|Makefile|justfile|\.vscode|\.idea|\.devcontainer|\.editorconfig|\.vimrc|\.exrc|\.nvimrc"
-    r"|\.mcp\.json|\.npmrc|\.bashrc|\.bash_profile|\.bash_login|\.bash_logout|\.profile|\.zshrc|\.zshenv|\.zprofile"
-    r"|\.zlogin|\.tool-versions|mise\.toml|\.mise\.toml|sitecustomize\.py|usercustomize\.py"
-)
 
 
 def is_secret(name: str) -> bool:
@@ -47,8 +40,3 @@ def is_key(path: str, name: str) -> bool:
         return stat.S_ISREG(os.fstat(descriptor).st_mode) and KEY_MARK in os.read(descriptor, MOST_KEY_BYTES)
     finally:
         os.close(descriptor)
-
-
-def is_protected(relative_path: str) -> bool:
-    """Whether other programs trust a path of the workspace, such as hooks, settings and profiles."""
-    return any(PROTECTED.fullmatch(part) is not None for part in relative_path.split("/"))

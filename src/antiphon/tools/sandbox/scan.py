@@ -5,11 +5,16 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 
-from antiphon.tools.sandbox.names import PACKAGE_FOLDERS, is_key, is_protected, is_secret
+from antiphon.tools.protected import is_protected
+from antiphon.tools.sandbox.names import PACKAGE_FOLDERS, is_key, is_secret
 
 MOST_VISITED = 50_000
 REFUSED_PREFIX = "refused-"
+REFUSED_SUFFIX = ".refused"
+# Names repeat from command to command.
+is_protected_name = lru_cache(MOST_VISITED)(is_protected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +31,7 @@ def scan_workspace(folder: str, *, secrets: bool = True) -> Scan:
     secret_paths = []
     protected = {}
     for entry in _entries(folder):
-        if is_protected(entry.name):
+        if is_protected_name(entry.name):
             protected[entry.path] = entry.inode()
         if secrets and (is_secret(entry.name) or is_key(entry.path, entry.name)):
             secret_paths.append(entry.path)
@@ -46,7 +51,7 @@ def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
 
 
 def _is_leaf(name: str) -> bool:
-    return name in PACKAGE_FOLDERS or is_protected(name) or is_secret(name)
+    return name in PACKAGE_FOLDERS or is_protected_name(name) or is_secret(name)
 
 
 def move_new_protected(folder: str, before: Scan) -> list[str]:
@@ -72,6 +77,8 @@ def _former(before: Scan, inode: int) -> str:
 
 def _free_name(path: str) -> str:
     parent, name = os.path.split(path)
+    # A pattern such as *.mk fits with a prefix too.
+    name += REFUSED_SUFFIX if is_protected(REFUSED_PREFIX + name) else ""
     candidate = os.path.join(parent, REFUSED_PREFIX + name)
     number = 1
     while os.path.lexists(candidate):

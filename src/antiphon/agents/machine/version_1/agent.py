@@ -3,12 +3,15 @@
 from typing import Any
 
 from antiphon.agents.machine import agent, tool_calls
-from antiphon.agents.machine.agent_config import refusal
+from antiphon.agents.machine.agent_config import SHELL, refusal
 from antiphon.agents.machine.version_1.answer_schema import schema_problem
 from antiphon.chart.actions import assign, enqueue_actions, spawn_child
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.content import text_of
 from antiphon.threads.machine.former import AnyMachine, Context, Event, Json, Queue, bind_former
+from antiphon.threads.machine.version_1.permission_rules import lasting_overrides
+from antiphon.threads.machine.version_1.risk import command_in, risk_of_call
+from antiphon.threads.machine.version_1.shell_syntax import FormerFilter
 
 
 def _reply_input(context: Context) -> Json:
@@ -39,11 +42,42 @@ def _conclude(context: Context, event: Event) -> Context:
 
 
 def _refusal(agent: Any, call: Any, tools: Any) -> str | None:
-    return refusal(agent, call) if agent is not None and call["name"] not in tool_calls.OWN else None
+    if agent is None or call["name"] in tool_calls.OWN:
+        return None
+    return refusal(agent, call) or _command_refusal(agent, call)
+
+
+def _command_refusal(agent: Any, call: Any) -> str | None:
+    shell = agent.get("shell") or {}
+    if call["name"] != SHELL:
+        return None
+    command = command_in(call["arguments"])
+    if command is None:
+        return None if not shell else f"the agent {agent['name']!r} may not run a command that cannot be read"
+    problem = FormerFilter(shell.get("allowed"), shell.get("blocked", ())).problem(command)
+    return None if problem is None else f"the agent {agent['name']!r} may not run this: {problem}"
+
+
+def _risk(call: Any, tools: Any) -> str:
+    tool = tools.get(call["name"])
+    return risk_of_call(tool.get("risk") if tool else None, call["arguments"])
 
 
 def _sort_calls(context: Context, event: Event) -> Any:
-    return tool_calls.sort_calls_by(_refusal, context, event)
+    return tool_calls.sort_calls_by(_refusal, _risk, context, event)
+
+
+def _call_tools(context: Context, event: Event, enqueue: Queue) -> None:
+    # The filter of commands was applied before.
+    former: Any = {**context, "agent": None}
+    tool_calls.call_tools(former, event, enqueue)
+
+
+def _keep_results(context: Context, event: Event) -> Any:
+    permission = event["output"].get("permission")
+    lasts = permission and permission["decision"] == "allowed" and permission["scope"] == "thread"
+    overrides: Any = lasting_overrides(permission["calls"]) if lasts else ()
+    return tool_calls.keep_results_by(overrides, context, event)
 
 
 def _ask_person(context: Context, event: Event, enqueue: Queue) -> None:
@@ -78,6 +112,8 @@ agent_machine_1: AnyMachine = bind_former(
         "conclude": assign(_conclude),
         "askPerson": enqueue_actions(_ask_person),
         "sortCalls": assign(_sort_calls),
+        "callTools": enqueue_actions(_call_tools),
+        "keepResults": assign(_keep_results),
         "keepAnswer": assign(_keep_answer),
         "answerPermission": enqueue_actions(_answer_permission),
         "goOnIfWaited": enqueue_actions(_go_on_if_waited),

@@ -32,10 +32,18 @@ def _requests_of(content: dict[str, Any]) -> list[dict[str, Any]]:
 def migrate_tools(snapshot: Snapshot) -> None:
     """Keep the request for permission of tools that wait for a person."""
     permission = child_of(snapshot, PERMISSION)
+    snapshot["context"]["asked"] = [f"call-{number}" for number in range(len(snapshot["context"]["calls"]))]
     if snapshot["value"] == "asking" and permission is not None and "process" in snapshot["children"]:
         asked = permission["context"]
         request = {"id": asked["id"], "calls": asked["verdict"]["calls"], "timeoutMs": asked["timeoutMs"]}
         snapshot["context"]["request"] = request
 
 
-CHANGES: Changes = {"thread": migrate_thread, "tools": migrate_tools}
+def migrate_permission(snapshot: Snapshot) -> None:
+    """Let the calls of a request offer nothing but to be made once, with no access."""
+    offers: dict[str, Any] = {"kind": "other", "access": None, "scopes": [], "outside": False, "sandbox": False}
+    for call in snapshot["context"]["verdict"]["calls"]:
+        call |= {**offers, "network": [], "protected": []}
+
+
+CHANGES: Changes = {"thread": migrate_thread, "tools": migrate_tools, "permission": migrate_permission}

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from antiphon.tools.shell_syntax import HARMLESS_TARGETS, SimpleCommand, parse_command
+from antiphon.threads.machine.version_1.shell_syntax import HARMLESS_TARGETS, SimpleCommand, parse_command
 
 Risk = Literal["read", "write", "destructive"]
 # The risk of a tool that runs commands: each call has the risk of its command.

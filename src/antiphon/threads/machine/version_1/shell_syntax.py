@@ -52,7 +52,7 @@ def parse_command(command: str) -> ParsedCommand:
 
 
 @dataclass(frozen=True, slots=True)
-class CommandFilter:
+class FormerFilter:
     """Commands that an agent may run: patterns such as `git status*`, matched with every command of a line.
 
     Blocked commands are rejected first. With an allow-list, a line passes if all of it can be parsed and is allowed,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon.tools.risk import ORDER, risk_of_call, risk_of_command
-from antiphon.tools.shell_syntax import CommandFilter, parse_command
+from antiphon.threads.machine.version_1.risk import ORDER, risk_of_call, risk_of_command
+from antiphon.threads.machine.version_1.shell_syntax import FormerFilter, parse_command
 
 READS = [
     "ls", "ls -la src", "cat a b", "git status", "git log --oneline -5", "git diff HEAD~1", "grep -rn 'rm -rf' .",
@@ -110,7 +110,7 @@ def test_arguments_that_are_no_object_are_as_risky_as_any():
         assert risk_of_call("command", arguments) == "destructive"
 
 
-GIT = CommandFilter(allowed=["git status*", "git log*", "ls", "ls *"])
+GIT = FormerFilter(allowed=["git status*", "git log*", "ls", "ls *"])
 
 
 @pytest.mark.requirement("S1.4-9")
@@ -144,17 +144,17 @@ def test_nothing_rides_along_past_an_allow_list(command):
     ],
 )  # fmt: skip
 def test_a_blocked_command_is_found_wherever_it_stands(command, passes):
-    blocked = CommandFilter(blocked=["git push*", "sudo *", "eval *"])
+    blocked = FormerFilter(blocked=["git push*", "sudo *", "eval *"])
 
     assert (blocked.problem(command) is None) is passes
 
 
 def test_what_is_blocked_is_refused_even_if_it_is_allowed():
-    both = CommandFilter(allowed=["git *"], blocked=["git push*"])
+    both = FormerFilter(allowed=["git *"], blocked=["git push*"])
 
     assert both.problem("git pull") is None
     assert both.problem("git push") == "'git push' is blocked by 'git push*'"
 
 
 def test_a_filter_without_rules_lets_everything_pass():
-    assert CommandFilter().problem("rm -rf 'x") is None
+    assert FormerFilter().problem("rm -rf 'x") is None

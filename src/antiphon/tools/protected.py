@@ -1,0 +1,56 @@
+"""Protected paths of a workspace: files that decide what runs later, so changing one is a permission of its own.
+
+1. A path is protected if one of its names is, at any depth, in upper or lower case.
+2. What a name stands for is not checked: a folder named `Makefile` is protected as well.
+3. `package.json` and other manifests that name dependencies are not: a model changes them in ordinary work, and their
+   scripts run only by a command, which is sandboxed or asked about.
+"""
+
+import os
+from fnmatch import fnmatchcase
+
+VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
+NAMES = frozenset((
+    *VERSION_CONTROL, ".gitmodules", ".gitattributes", ".gitconfig", ".hgrc",
+    # Antiphon, other agents and their servers
+    ".antiphon", ".mcp.json", "mcp.json", "mcp.toml", ".mcp.toml", "agents.md", "claude.md", "gemini.md", ".claude",
+    ".codex", ".cursor", ".cursorrules", ".aider.conf.yml", ".windsurfrules", ".clinerules", ".continue",
+    # continuous integration and hooks
+    ".github", ".gitlab", ".gitlab-ci.yml", ".gitlab-ci.yaml", ".circleci", ".travis.yml", ".drone.yml", ".woodpecker",
+    ".woodpecker.yml", ".buildkite", ".teamcity", ".ci", ".forgejo", ".gitea", "jenkinsfile", "azure-pipelines.yml",
+    "bitbucket-pipelines.yml", "appveyor.yml", ".appveyor.yml", "cloudbuild.yaml", ".husky", ".githooks",
+    ".pre-commit-config.yaml", ".pre-commit-config.yml", "lefthook.yml", ".lefthook.yml", "lefthook.toml",
+    # programs that run the commands of a file
+    "makefile", "gnumakefile", "bsdmakefile", "makefile.am", "makefile.in", "justfile", ".justfile", "rakefile",
+    "taskfile.yml", "taskfile.yaml", "taskfile.dist.yml", "noxfile.py", "sitecustomize.py",
+    "usercustomize.py", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs",
+    # editors
+    ".vscode", ".idea", ".zed", ".fleet", ".devcontainer", ".devcontainer.json", ".editorconfig", ".vimrc", ".exrc",
+    ".nvimrc", ".nvim.lua", ".dir-locals.el", ".emacs", ".sublime-project",
+    # shells
+    ".envrc", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc",
+    ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".logout", ".inputrc",
+    ".tmux.conf", ".screenrc", ".ssh", ".netrc", ".tool-versions", ".mise.toml", "mise.toml",
+))  # fmt: skip
+PATTERNS = (".env*", "*.mk", "*.code-workspace", "*.sublime-project", "config.fish")
+
+
+def is_protected(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path relative to the workspace is protected; `..` is walked as text, and upper case ignored."""
+    return any(map(_is_protected_name, _names(os.fspath(path))))
+
+
+def _names(path: str) -> list[str]:
+    names: list[str] = []
+    for name in path.replace("\\", "/").split("/"):
+        if name == "..":
+            del names[-1:]
+        elif name not in ("", "."):
+            names.append(name)
+    return names
+
+
+def _is_protected_name(name: str) -> bool:
+    # Some file systems ignore trailing dots and spaces, and characters that are not shown.
+    folded = "".join(character for character in name if character.isprintable()).rstrip(". ").casefold()
+    return folded in NAMES or any(fnmatchcase(folded, pattern) for pattern in PATTERNS)
