@@ -15,7 +15,7 @@ from time import perf_counter
 
 from antiphon.tools.access import READ_ONLY, WRITABLE, Access
 from antiphon.tools.sandbox import find_sandbox
-from antiphon.tools.shell import ShellSettings, run_command
+from antiphon.tools.sandbox.runner import ShellSettings, run_command
 from tables import print_table
 
 ROUNDS = 30

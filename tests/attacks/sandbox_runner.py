@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from antiphon.tools.access import Access
-from antiphon.tools.shell import ShellSettings, run_command
+from antiphon.tools.sandbox.runner import ShellSettings, run_command
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from antiphon.tools.git_settings import git_environment, program_settings
-from antiphon.tools.shell import ShellSettings, run_command
+from antiphon.tools.sandbox.runner import ShellSettings, run_command
 from tests.attacks.attack import Attack
 
 PLAIN = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LC_ALL": "C"}

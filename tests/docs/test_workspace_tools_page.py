@@ -16,7 +16,7 @@ from antiphon.tools.fetch import FetchSettings
 from antiphon.tools.files import FileLimits
 from antiphon.tools.finding import FindLimits
 from antiphon.tools.sandbox import supervisor
-from antiphon.tools.shell import INHERITED, ShellSettings
+from antiphon.tools.sandbox.runner import INHERITED, ShellSettings
 from antiphon.tools.toolbox import workspace_tools
 from antiphon.tools.undo.settings import SKIPPED, UndoSettings
 from antiphon.tools.workspace import Workspace

@@ -15,7 +15,7 @@ from antiphon.tools.access import READ_ONLY, WRITABLE, Access
 from antiphon.tools.context import CURRENT, Context
 from antiphon.tools.git_settings import git_environment
 from antiphon.tools.sandbox import confinement
-from antiphon.tools.shell import OutputBuffer, ShellSettings, run_command
+from antiphon.tools.sandbox.runner import OutputBuffer, ShellSettings, run_command
 from tests.attacks.sandbox_world import require_layers
 from tests.fixtures.mcp_tools import run
 from tests.fixtures.processes import processes_in
@@ -250,7 +250,7 @@ def test_a_command_ends_when_the_one_who_started_it_is_killed(tmp_path):
 import asyncio
 from pathlib import Path
 from antiphon.tools.access import WRITABLE
-from antiphon.tools.shell import ShellSettings, run_command
+from antiphon.tools.sandbox.runner import ShellSettings, run_command
 command = "echo $$ > pids; echo ok; sleep 1000"
 asyncio.run(run_command(Path({str(tmp_path)!r}), command, 100_000, ShellSettings(bubblewrap=False), {{}}, WRITABLE))
 """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from antiphon.tools.finding import FindLimits
     from antiphon.tools.mcp.config import AddressServer, CommandServer, load_servers, parse_servers
     from antiphon.tools.mcp.toolbox import McpTools
-    from antiphon.tools.shell import ShellSettings
+    from antiphon.tools.sandbox.runner import ShellSettings
     from antiphon.tools.toolbox import workspace_tools
     from antiphon.tools.toolboxes import Bundle
     from antiphon.tools.undo.folder import UndoFolder, undo_problem
@@ -74,7 +74,7 @@ __getattr__ = lazy_names(
             "parse_servers",
         ),
         "mcp.toolbox": ("McpTools",),
-        "shell": ("ShellSettings",),
+        "sandbox.runner": ("ShellSettings",),
         "toolbox": ("workspace_tools",),
         "toolboxes": ("Bundle",),
         "undo.folder": (

@@ -29,8 +29,8 @@ class Assessment:
     """Change of the file as a unified diff; its last line says so if it is cut."""
     reason: str = ""
     """Why a person is asked, in plain words; empty leaves it to the rules."""
-    undo: bool | None = None
-    """Whether the change can be undone; None if that is not known."""
+    no_undo: str | None = None
+    """Why the changes of the call cannot be undone; None if they can, or if that is not known."""
     problem: str | None = None
     """Why the call cannot be made; it is answered with that, and nobody is asked."""
 
@@ -42,7 +42,7 @@ class Assessment:
             "path": self.path,
             "diff": self.diff,
             "reason": self.reason,
-            "undo": self.undo,
+            "noUndo": self.no_undo,
             "problem": self.problem,
         }
         present = {key: value for key, value in facts.items() if value not in (None, "", [])}
@@ -60,6 +60,6 @@ class Assessment:
             path=stored.get("path"),
             diff=stored.get("diff"),
             reason=stored.get("reason") or "",
-            undo=stored.get("undo"),
+            no_undo=stored.get("noUndo"),
             problem=stored.get("problem"),
         )

@@ -4,7 +4,8 @@ from antiphon.tools.fetch import FetchSettings, fetch_function
 from antiphon.tools.files import FileLimits, file_functions
 from antiphon.tools.finding import FindLimits, find_functions
 from antiphon.tools.functions import FunctionToolbox
-from antiphon.tools.shell import ShellSettings, shell_function
+from antiphon.tools.sandbox.runner import ShellSettings
+from antiphon.tools.shell import shell_function
 from antiphon.tools.undo.folder import UndoFolder
 from antiphon.tools.workspace import Workspace
 

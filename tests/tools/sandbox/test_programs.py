@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from antiphon.tools.access import READ_ONLY, WRITABLE
-from antiphon.tools.shell import ShellSettings, run_command
+from antiphon.tools.sandbox.runner import ShellSettings, run_command
 from tests.attacks.sandbox_world import require_layers
 
 PYTEST = shutil.which("pytest", path=str(Path(sys.executable).parent))

@@ -58,8 +58,8 @@ def call_lines(call: Json) -> Iterator[Line]:
     access = _access_words(call)
     if access:
         yield Line(f"  allowed, it {access}", "note")
-    if call.get("undo") is False:
-        yield Line("  its changes cannot be undone", "note")
+    if call.get("noUndo") is not None:
+        yield Line(f"  undo is off: {escape_invisible(str(call['noUndo']))}", "note")
 
 
 def _access_words(call: Json) -> str:

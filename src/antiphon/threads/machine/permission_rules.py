@@ -112,7 +112,8 @@ class JudgedCall(Judgement):
     protected: list[str]
     path: NotRequired[str]
     diff: NotRequired[str]
-    undo: NotRequired[bool]
+    # Why its changes cannot be undone.
+    noUndo: NotRequired[str]
 
 
 class AnsweredCall(JudgedCall):
@@ -165,8 +166,8 @@ def _judge_call(call: CallRequest, mode: str, rules: Rules) -> JudgedCall:
         judged["path"] = assessment.path
     if assessment.diff is not None:
         judged["diff"] = assessment.diff
-    if assessment.undo is not None:
-        judged["undo"] = assessment.undo
+    if assessment.no_undo is not None:
+        judged["noUndo"] = assessment.no_undo
     return judged
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from antiphon.paths import user_path
 from antiphon.tools.access import READ_ONLY, Access
-from antiphon.tools.shell import ShellSettings, run_command
+from antiphon.tools.sandbox.runner import ShellSettings, run_command
 
 PROGRAM = Path(__file__).with_name("probe_program.py")
 TIME_MS = 20_000
