@@ -68,10 +68,10 @@ ATTACKS = (
     *(Attack(f"the setting {attack.key}", attack.value) for attack in SETTINGS),
     Attack("a hook in .git/hooks", "pre-commit"),
     Attack("an embedded bare repository", "core.fsmonitor"),
-    Attack("a repository below the workspace", "alias.st"),
-    Attack("a name that is used by no setting, with a quote", 'alias."s\'\nt".command', works_unprotected=False),
-    Attack("settings that are a FIFO", "mkfifo .git/config"),
-    Attack("settings that are /dev/zero", "/dev/zero"),
+    Attack("a repository below the workspace", "alias.st", works_unprotected=False),
+    Attack("a filter whose name has a quote and a sign", "filter.a'b=c.clean"),
+    Attack("settings that are a FIFO", "mkfifo .git/config", works_unprotected=False),
+    Attack("settings that are /dev/zero", "/dev/zero", works_unprotected=False),
 )
 
 

@@ -38,20 +38,20 @@ ATTACKS = (
     *(Attack(f"a page in {name}", f"charset={name}", works_unprotected=name == "punycode") for name in SLOW_CODECS),
     Attack("JSON of 100,000 brackets as arguments", DEEP),
     Attack("JSON of 100,000 brackets in a reply", DEEP),
-    Attack("a number of 100,000 digits", "9" * 100_000),
+    Attack("a number of 100,000 digits", "9" * 100_000, works_unprotected=False),
     Attack("NaN as an argument", '{"timeout_ms": NaN}'),
     Attack("a number with a huge exponent", "1e999999999"),
-    Attack("NUL in a command", "ls\0"),
-    Attack("half of a character in a command", "echo \ud800"),
-    Attack("NUL in a path", "a\0b"),
-    Attack("half of a character in a path", "\udc80"),
-    Attack("a host of 60,000 characters", "http://" + "ü" * 60_000),
-    Attack("HTML nested 100,000 levels deep", "<div>" * 100_000),
-    Attack("HTML whose links multiply", "<a href=x></a>" * 200_000),
-    Attack("HTML with an attribute of 3 MB", f"<a href='{'x' * 3_000_000}'>a</a>"),
-    Attack("HTML of unclosed comments", "<!--" * 200_000),
-    Attack("a gzip body of 1 GB in 1 MB", "gzip"),
-    Attack("TOML of 100,000 brackets as MCP file", f"a = {DEEP}"),
+    Attack("NUL in a command", "ls\0", works_unprotected=False),
+    Attack("half of a character in a command", "echo \ud800", works_unprotected=False),
+    Attack("NUL in a path", "a\0b", works_unprotected=False),
+    Attack("half of a character in a path", "\udc80", works_unprotected=False),
+    Attack("a host of 60,000 characters", "http://" + "ü" * 60_000, works_unprotected=False),
+    Attack("HTML nested 100,000 levels deep", "<div>" * 100_000, works_unprotected=False),
+    Attack("HTML whose links multiply", "<a href=x></a>" * 200_000, works_unprotected=False),
+    Attack("HTML with an attribute of 3 MB", f"<a href='{'x' * 3_000_000}'>a</a>", works_unprotected=False),
+    Attack("HTML of unclosed comments", "<!--" * 200_000, works_unprotected=False),
+    Attack("a gzip body of 1 GB in 1 MB", "gzip", works_unprotected=False),
+    Attack("TOML of 100,000 brackets as MCP file", f"a = {DEEP}", works_unprotected=False),
 )
 
 
@@ -110,6 +110,12 @@ def test_deep_json_is_no_json_wherever_a_reply_is_read():
     assert _arguments({"id": "1", "name": "x", "arguments": DEEP, "risk": "read"}) == {}
     with pytest.raises(ProviderError, match="nested too deeply"):
         parse_frame(DEEP)
+
+
+def test_plain_json_takes_nan_and_fails_on_brackets():
+    assert json.loads("NaN") != json.loads("NaN")
+    with pytest.raises(RecursionError):
+        json.loads(DEEP)
 
 
 def test_a_huge_exponent_is_only_infinite():

@@ -5,6 +5,7 @@ import os
 import re
 import socket
 import time
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -42,11 +43,11 @@ AGENT_TEXTS = (
     (Attack("a number of 100,000 digits", f"{HEAD}temperature: {'9' * 100_000}"), "invalid YAML"),
     (Attack("half of a character", f'{HEAD}model: "\\ud800"'), "half of a character"),
     (Attack("NUL in a text", f'{HEAD}model: "x\\0y"'), "NUL"),
-    (Attack("a Python object", f"{HEAD}model: !!python/object/apply:os.system [x]", works_unprotected=False), "YAML"),
+    (Attack("a Python object", f"{HEAD}model: !!python/object/apply:os.system [x]"), "YAML"),
     (Attack("a file of 300 kB", f"{HEAD}#{'x' * 300_000}"), "more than 262,144 bytes"),
     (Attack("a list of 5,001 values", f"{HEAD}tools: {{allowed: [{'x,' * 5_001}]}}"), "more than 5,000 values"),
     (Attack("2,000 unknown keys", HEAD + "".join(f"whenToUze{n}: 1\n" for n in range(2_000))), "unknown key"),
-    (Attack("a date", f"{HEAD}model: 2026-01-01", works_unprotected=False), "put it in quotes"),
+    (Attack("a date", f"{HEAD}model: 2026-01-01"), "put it in quotes"),
     (Attack("a value of 200 kB in an error", f"{HEAD}plans: {'x' * 200_000}"), "plans is"),
 )
 PATHS = (
@@ -57,7 +58,12 @@ PATHS = (
     (Attack("a folder in place of a file", "mkdir"), lambda path: path.mkdir(), "not a regular file"),
     (Attack("text that is not UTF-8", "\\xff"), lambda path: path.write_bytes(b"name: \xff\xfe"), "not UTF-8"),
 )
-ATTACKS = tuple(attack for attack, _ in AGENT_TEXTS) + tuple(attack for attack, _, _ in PATHS)
+# Those that a test below shows to work on the parser alone.
+SHOWN = ("YAML aliases that multiply", "YAML nested 5,000", "YAML that contains itself", "half of a", "NUL in a text")
+ATTACKS = tuple(
+    replace(attack, works_unprotected=attack.name.startswith(SHOWN))
+    for attack in (*(attack for attack, _ in AGENT_TEXTS), *(attack for attack, _, _ in PATHS))
+)
 
 
 def problem_of(folder):
@@ -106,6 +112,17 @@ def test_yaml_aliases_multiply_without_the_limit():
     values = yaml.safe_load(_aliases(6))
 
     assert len(json.dumps(values["k5"])) > 100_000 * len(_aliases(6)) / 1_000
+
+
+def test_nesting_and_odd_characters_reach_us_without_the_limits():
+    texts = {attack.name: attack.payload for attack, _ in AGENT_TEXTS}
+
+    with pytest.raises(RecursionError):
+        yaml.safe_load(texts["YAML nested 5,000 levels deep"])
+    with pytest.raises(ValueError, match="Circular"):
+        json.dumps(yaml.safe_load(texts["YAML that contains itself"]))
+    assert yaml.safe_load(texts["half of a character"])["model"] == "\ud800"
+    assert yaml.safe_load(texts["NUL in a text"])["model"] == "x\0y"
 
 
 def test_a_pattern_backtracks_exponentially_in_re():

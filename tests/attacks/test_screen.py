@@ -48,8 +48,8 @@ PLACES = (
     "an exported thread", "the title of a thread", "a traceback", "a chart",
 )  # fmt: skip
 ATTACKS = (
-    *(Attack(name, piece) for name, piece in PIECES.items()),
-    *(Attack(f"sequences in {place}", HOSTILE) for place in PLACES),
+    *(Attack(name, piece, works_unprotected="\ud800" not in piece) for name, piece in PIECES.items()),
+    *(Attack(f"sequences in {place}", HOSTILE, works_unprotected=False) for place in PLACES),
 )
 
 

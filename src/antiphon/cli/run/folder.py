@@ -61,3 +61,12 @@ class RunFolder:
         if item.problem is not None:
             raise UsageError(f"{self.mcp}: {item.problem}")
         return decode_servers(item.content, str(self.mcp), may_trust=False) if self.is_trusted else ()
+
+
+def stored_servers(workspace: Path, options: argparse.Namespace, mcp: Path | None) -> tuple[Server, ...]:
+    """Return the MCP servers of a run that is resumed; the agents of its folder do not matter any more."""
+    if mcp is None:
+        return ()
+    if inner_path(workspace.resolve(), mcp) is None:
+        return load_servers(mcp)
+    return RunFolder.read(workspace, options, None, mcp).servers()

@@ -14,7 +14,7 @@ from antiphon.cli.options import add_json, add_store, positive_int, positive_num
 from antiphon.cli.render.plain import PlainView
 from antiphon.cli.run.agents import FOLDER
 from antiphon.cli.run.environment import GRACE_MS, RULES, RunSpec, stored_workspace
-from antiphon.cli.run.folder import RunFolder
+from antiphon.cli.run.folder import RunFolder, stored_servers
 from antiphon.providers.local.sources import absolute_reference
 from antiphon.threads import MODES
 
@@ -123,8 +123,7 @@ def stored_spec(options: argparse.Namespace, config: Mapping[str, Any]) -> RunSp
     """Return the specification of a run from its stored settings; its MCP servers are those of today."""
     workspace = stored_workspace(config)
     mcp = Path(config["mcp"]) if config.get("mcp") else None
-    servers = RunFolder.read(workspace, options, None, mcp).servers() if mcp is not None else ()
-    return RunSpec(config["agents"], config, workspace, servers)
+    return RunSpec(config["agents"], config, workspace, stored_servers(workspace, options, mcp))
 
 
 def _arbiter(name: str | None) -> dict[str, str]:
