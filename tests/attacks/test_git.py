@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from antiphon.tools.access import WRITABLE
 from antiphon.tools.git_settings import git_environment, program_settings
 from antiphon.tools.sandbox.runner import ShellSettings, run_command
 from tests.attacks.attack import Attack
@@ -225,7 +226,7 @@ def test_commands_of_agents_have_these_variables(repository):
     repository.set(SETTINGS[0])
     settings = ShellSettings(environment={"GIT_EDITOR": "ed"})
 
-    work = run_command(repository.folder, "git status; echo $GIT_EDITOR", 20_000, settings, PLAIN)
+    work = run_command(repository.folder, "git status; echo $GIT_EDITOR", 20_000, settings, PLAIN, WRITABLE)
     outcome = asyncio.run(work)
 
     assert outcome.output.endswith("\ned\n")
