@@ -108,13 +108,8 @@ class App:
         self.runtime = Runtime(_open_store(store), hosted, projection=PROJECTION)
         self.library = Library(self.runtime, KINDS)
         functions = {"judge": judge, "arbiter": arbiter, "approver": approver}
-        resources = Resources(
-            self.models.check,
-            toolbox or NoTools(),
-            [name for name, function in functions.items() if function is not None],
-            undo,
-            grants,
-        )
+        names = [name for name, function in functions.items() if function is not None]
+        resources = Resources(self.models.check, toolbox or NoTools(), names, undo, grants)
         if undo is not None and isinstance(store, str | Path):
             undo.exclude(store)
         self.chats = Chats(self.runtime, self.library, resources)

@@ -14,7 +14,7 @@ def attacks_by_module() -> dict[str, tuple[Attack, ...]]:
 
 
 def _module_names() -> list[str]:
-    return [module.name for module in pkgutil.iter_modules(tests.attacks.__path__) if module.name != "test_count"]
+    return [module.name for module in pkgutil.iter_modules(tests.attacks.__path__) if module.name.startswith("test_")]
 
 
 def test_every_attack_has_a_name_of_its_own_in_its_module() -> None:

@@ -7,7 +7,7 @@ from antiphon.tools.sandbox import policy as policy_module
 from antiphon.tools.sandbox.bubblewrap import bubblewrap_options
 from antiphon.tools.sandbox.landlock import READ, READ_FOLDER, WRITE, path_rules, scope_rules
 from antiphon.tools.sandbox.policy import make_policy, tool_chain_variables
-from antiphon.tools.sandbox.scan import Scan, scan_workspace
+from antiphon.tools.sandbox.scan import SensitivePaths, scan_workspace
 from antiphon.tools.sandbox.seatbelt import seatbelt_profile
 
 
@@ -170,6 +170,6 @@ def test_tool_chains_are_named_by_variables_if_path_uses_the_home(tmp_path):
 
 
 def test_a_policy_without_a_scan_protects_nothing_in_the_workspace(tmp_path):
-    policy = make_policy(str(tmp_path), WRITABLE, Scan(), {"HOME": str(tmp_path.parent)})
+    policy = make_policy(str(tmp_path), WRITABLE, SensitivePaths(), {"HOME": str(tmp_path.parent)})
 
     assert policy.read_only == frozenset()

@@ -14,7 +14,7 @@ from antiphon.tools.sandbox.bubblewrap import bubblewrap_options
 from antiphon.tools.sandbox.detection import Sandbox, find_sandbox, without_bubblewrap
 from antiphon.tools.sandbox.landlock import path_rules, scope_rules
 from antiphon.tools.sandbox.policy import SandboxPolicy, make_policy, tool_chain_variables
-from antiphon.tools.sandbox.scan import Scan, scan_workspace
+from antiphon.tools.sandbox.scan import SensitivePaths, scan_workspace
 from antiphon.tools.sandbox.seatbelt import seatbelt_profile
 from antiphon.tools.sandbox.seccomp import build_filter
 
@@ -35,7 +35,7 @@ class Confinement:
     options: bytes = b""
     layers: Mapping[str, Any] | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
-    scan: Scan | None = None
+    scan: SensitivePaths | None = None
 
     @property
     def has_own_processes(self) -> bool:
@@ -103,7 +103,8 @@ def supervisor_words(confinement: Confinement) -> Iterator[tuple[list[str], tupl
         return
     descriptor = os.memfd_create("options")
     try:
-        os.write(descriptor, confinement.options)
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(confinement.options)
         os.lseek(descriptor, 0, os.SEEK_SET)
         yield [*confinement.wrapper, "--args", str(descriptor), *words], (descriptor,)
     finally:

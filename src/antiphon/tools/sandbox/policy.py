@@ -9,7 +9,7 @@ from pathlib import Path
 
 from antiphon.paths import FOLDERS, store_path, user_path
 from antiphon.tools.access import Access
-from antiphon.tools.sandbox.scan import Scan
+from antiphon.tools.sandbox.scan import SensitivePaths
 
 # Programs and settings of the system; links such as /bin are followed.
 SYSTEM = (
@@ -55,7 +55,7 @@ class SandboxPolicy:
 def make_policy(
     folder: str,
     access: Access,
-    scan: Scan,
+    scan: SensitivePaths,
     environment: Mapping[str, str],
     *,
     readable: Sequence[str] = (),

@@ -18,7 +18,7 @@ is_protected_name = lru_cache(MOST_VISITED)(is_protected)
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
+class SensitivePaths:
     """Paths of a workspace that need protection; folders are not looked into once they are protected or secret."""
 
     secrets: tuple[str, ...] = ()
@@ -26,7 +26,7 @@ class Scan:
     protected: dict[str, int] = field(default_factory=dict)
 
 
-def scan_workspace(folder: str, *, secrets: bool = True) -> Scan:
+def scan_workspace(folder: str, *, secrets: bool = True) -> SensitivePaths:
     """Find secrets and protected paths in a workspace, breadth first, within a limit of visited names."""
     secret_paths = []
     protected = {}
@@ -35,7 +35,7 @@ def scan_workspace(folder: str, *, secrets: bool = True) -> Scan:
             protected[entry.path] = entry.inode()
         if secrets and (is_secret(entry.name) or is_key(entry.path, entry.name)):
             secret_paths.append(entry.path)
-    return Scan(tuple(secret_paths), protected)
+    return SensitivePaths(tuple(secret_paths), protected)
 
 
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
@@ -54,7 +54,7 @@ def _is_leaf(name: str) -> bool:
     return name in PACKAGE_FOLDERS or is_protected_name(name) or is_secret(name)
 
 
-def move_new_protected(folder: str, before: Scan) -> list[str]:
+def move_new_protected(folder: str, before: SensitivePaths) -> list[str]:
     """Rename protected paths that a command has created, so that no program trusts them; return their names.
 
     Its processes have ended, so nothing changes while this runs.
@@ -71,7 +71,7 @@ def move_new_protected(folder: str, before: Scan) -> list[str]:
     return sorted(moved)
 
 
-def _former(before: Scan, inode: int) -> str:
+def _former(before: SensitivePaths, inode: int) -> str:
     return next(path for path, known in before.protected.items() if known == inode)
 
 
