@@ -1,13 +1,17 @@
 """Tools as a chat sees them."""
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
+
+import pytest
 
 from antiphon import App, MemoryStore, create_actor, to_awaitable
 from antiphon.providers.base import TextDelta, Tool, ToolArgs, ToolStart
 from antiphon.threads.activity import Activity
+from antiphon.threads.errors import NotPermitted
 from antiphon.threads.toolbox import call_tool, tools_to_json
-from antiphon.tools import Bundle, Context, tool
+from antiphon.tools import Access, Bundle, Context, tool
 from tests.fixtures.chats import Clerk, Teller, told
 
 
@@ -85,3 +89,34 @@ def test_the_key_of_a_call_is_that_of_its_task() -> None:
 
     assert ends == [f"read as {id}" for id in started]
     assert len(ends) == 1
+
+
+@pytest.mark.parametrize("history", [None, "3f6c", "3f6c.0000"])
+def test_a_call_of_another_history_is_not_made(history: str | None) -> None:
+    """As one that came with an imported file."""
+    box = Clerk()
+    scope = SimpleNamespace(key="3f6c.9a1b/0000000017/0001", report=lambda value: None)
+    input = {"call": {"id": "c1", "name": "file", "arguments": "{}"}, "history": history}
+
+    with pytest.raises(NotPermitted, match="assessed in another history"):
+        asyncio.run(call_tool(box).call(input, scope))
+    assert box.calls == []
+
+
+def test_a_call_is_made_with_the_access_of_its_permission_and_says_what_it_was_denied() -> None:
+    seen = []
+
+    @tool
+    def build(context: Context) -> str:
+        """Build."""
+        seen.append(context.access)
+        context.denied = "write"
+        return "no"
+
+    scope = SimpleNamespace(key="3f6c/0000000017/0001", report=lambda value: None)
+    call = {"id": "c1", "name": "build", "arguments": "{}"}
+    input = {"call": call, "history": "3f6c", "access": {"writes": True}}
+    result = asyncio.run(call_tool(Bundle(build)).call(input, scope))
+
+    assert seen == [Access(writes=True)]
+    assert result["denied"] == "write"

@@ -6,7 +6,7 @@ from tests.fixtures.chats import ECHO, echo_server, script
 from tests.fixtures.screen import Screen
 
 LEAVE, CUT = b"\x04", b"\x03"
-ASKED = "e: expand > "
+ASKED = "e: show again > "
 PROMPT = "\n> "
 
 
@@ -80,8 +80,8 @@ def test_what_a_tool_would_do_is_shown_exactly_and_a_person_decides(tmp_path):
         _, code = screen.end()
 
     assert code == 0
-    assert "the model requests old__echo (destructive)\n  name: a‹U+001B›[2Jb" in asked
-    assert "permission needed: " in again
+    assert "the model requests old__echo: may destroy something\n  name: a‹U+001B›[2Jb" in asked
+    assert "asked because it may destroy something" in again
     assert "\x1b[2J" not in screen.raw
 
 

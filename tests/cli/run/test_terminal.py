@@ -12,7 +12,7 @@ from tests.fixtures.screen import Screen
 from tests.fixtures.scripted_team import calls, decides, says, script
 
 CUT, LEAVE = b"\x03", b"\x04"
-ASKED = "e: expand > "
+ASKED = "e: show again > "
 GOOD = "def add(a, b):\n    return a + b\n"
 TWO = ("The first file", "The second file")
 PLAN = '{"steps": ["Write add.py", "Read it"], "confidence": 0.9}'
@@ -106,14 +106,14 @@ def test_a_change_is_allowed_once_and_asked_for_again(tmp_path, folder):
         _, code = screen.end()
 
     assert code == 0
-    assert "developer requests write_file (write)\n  path: a.py\n  content:\n  │ " in asked
+    assert "developer requests write_file: changes something\n  file: a.py\n  --- /dev/null\n  +++ a.py" in asked
     assert sorted(file.name for file in folder.iterdir()) == ["a.py", "b.py"]
 
 
-def test_what_is_allowed_for_the_whole_run_is_not_asked_for_again(tmp_path, folder):
+def test_what_is_allowed_for_a_folder_is_not_asked_for_again(tmp_path, folder):
     with at_work(writer(tmp_path), folder, steps=TWO) as screen:
         screen.until(ASKED)
-        screen.type("t")
+        screen.type("f")
         shown, code = screen.end()
 
     assert code == 0
@@ -147,8 +147,8 @@ def test_a_call_is_shown_to_the_last_character_before_it_is_made(tmp_path, folde
         _, code = screen.end()
 
     assert code == 0
-    assert "  path: a.py\n  content:\n  │ one‹U+001B›[2J‹U+202E›two\n  │ def add(a, b):" in shown
-    assert "permission needed: write_file changes something" in shown
+    assert "  +one‹U+001B›[2J‹U+202E›two\n  +def add(a, b):" in shown
+    assert "asked because it creates a file" in shown
     assert "\x1b[2J" not in screen.raw
 
 
@@ -178,13 +178,13 @@ def test_a_command_that_may_destroy_is_shown_exactly_without_asking_for_it(tmp_p
         calls("developer", "shell", {"command": "rm -f old.py && echo " + "x" * 100}),
     )
     (folder / "old.py").write_text("")
-    with at_work(model, folder, "--mode", "auto", columns=160) as screen:
+    with at_work(model, folder, columns=160) as screen:
         asked = screen.until(ASKED)
         screen.type("a")
         _, code = screen.end()
 
     assert code == 0
-    assert "developer requests shell (destructive)\n  command: rm -f old.py && echo " + "x" * 100 in asked
+    assert "developer requests shell: may destroy something\n  command: rm -f old.py && echo " + "x" * 100 in asked
     assert not (folder / "old.py").exists()
 
 

@@ -1,0 +1,112 @@
+"""The question for permission: shown completely before it can be answered, with one key for each thing."""
+
+import pytest
+
+from antiphon.cli.permission_prompt import SCOPE_KEYS, PermissionDecision, TerminalAnswerer, UnattendedAnswerer
+from antiphon.threads.machine.permission_rules import decide
+from tests.threads.machine.test_permission_rules import DESTROY, EDIT, change, command, fetch
+
+
+class Terminal:
+    """Typed keys, and everything that is shown, prompts included."""
+
+    def __init__(self, *keys):
+        self.keys = list(keys)
+        self.shown = []
+
+    def ask(self, prompt):
+        self.shown.append(prompt)
+        return self.keys.pop(0)
+
+    message = ask
+
+    def line(self, text, tone="note"):
+        self.shown.append(text)
+
+
+def permit(keys, *calls, height=20):
+    terminal = Terminal(*keys)
+    judged = decide(calls, "ask", {})["calls"]
+    return TerminalAnswerer(terminal, terminal, height=height).permit(judged, "developer"), terminal.shown
+
+
+@pytest.mark.parametrize(
+    ("call", "key", "scope", "words"),
+    [
+        (command("make"), "c", "command", "always: this exact command"),
+        (change("src/a.py"), "f", "folder", "always: files in src/, not in its subfolders"),
+        (fetch("a.org"), "h", "host", "always: the host a.org"),
+        (EDIT, "t", "tool", "always: the tool tool"),
+    ],
+)
+def test_a_scope_has_a_key_in_words_where_it_is_offered(call, key, scope, words):
+    decision, shown = permit([key], call)
+
+    assert decision == PermissionDecision("allow", scope)
+    assert f"{key}: {words}" in shown[-1]
+
+
+@pytest.mark.parametrize("call", [DESTROY, change("Makefile", protected=["Makefile"])])
+def test_no_scope_has_a_key_where_none_is_offered(call):
+    decision, shown = permit([*SCOPE_KEYS.values(), "o", "a"], call)
+
+    assert decision == PermissionDecision("allow")
+    assert shown[-1] == "allow? a: once, d: deny, e: show again > "
+
+
+def test_outside_the_sandbox_is_a_key_of_its_own():
+    decision, shown = permit(["o"], command("make"))
+
+    assert decision.to_answer() == {"decision": "allow", "scope": "once", "outside": True, "reason": None}
+    assert "o: once, OUTSIDE the sandbox" in shown[-1]
+
+
+def test_a_question_says_why_and_what_an_allowance_gives():
+    _, shown = permit(["a"], command("curl x", network=["*"], reason="curl loads a file"))
+
+    assert "  asked because curl loads a file; it needs the network" in shown
+    assert "  allowed, it runs in the sandbox, may change the workspace, except protected paths, with network" in shown
+
+
+def test_without_a_complete_sandbox_the_question_says_so():
+    _, shown = permit(["a"], command("make", sandbox=False))
+
+    assert any("runs WITHOUT a complete sandbox" in line for line in shown)
+
+
+def test_nothing_is_allowed_before_the_last_page():
+    long = command("\n".join(f"echo {number}" for number in range(100)))
+    decision, shown = permit(["a", "a", "a", "a", "a", "a", "a"], long)
+
+    assert decision == PermissionDecision("allow")
+    assert "  │ echo 99" in shown
+    assert [line.partition("allow?")[0] for line in shown if line.endswith("> ")].count("") == 1
+
+
+def test_a_long_line_is_shown_page_by_page_too():
+    _, shown = permit(["", "", "", "a"], command("x" * 4_000))
+
+    assert "".join(line for line in shown if set(line.strip()) == {"x"}).count("x") >= 3_900
+
+
+def test_a_question_may_be_denied_in_its_middle():
+    decision, shown = permit(["d", "too long"], command("\n" * 100))
+
+    assert decision == PermissionDecision("deny", reason="too long")
+    assert "allow?" not in "".join(shown)
+
+
+def test_a_diff_that_is_cut_is_followed_by_the_whole_content():
+    call = change("a.txt", diff="+one\n[cut: 5 more lines of this change are not shown]")
+    call["arguments"] = {"path": "a.txt", "content": "one\ntwo"}
+    _, shown = permit(["a"], call)
+
+    assert "  │ two" in shown
+
+
+def test_where_there_is_no_user_calls_are_denied_with_what_to_do():
+    terminal = Terminal()
+    decision = UnattendedAnswerer(terminal).permit(decide([EDIT], "ask", {})["calls"], "developer")
+
+    assert decision.decision == "deny"
+    assert "--mode" in (decision.reason or "")
