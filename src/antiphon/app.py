@@ -90,6 +90,8 @@ class App:
         owners = Owners(lambda: self.runtime, limits, prices)
         machine = compose(
             lambda reference: owners.open(self.models.open(reference)),
+            open_session=lambda session, reference: owners.open(self.models.sessions.open(session, reference)),
+            close_session=self.models.sessions.close_soon,
             prices=prices,
             toolbox=toolbox,
             closing=self._closing,
@@ -148,9 +150,15 @@ def _check_names(machines: Iterable[Machine[Any, Any]], own: Machine[Any, Any]) 
     return hosted
 
 
+def _keep_session(id: str) -> None:
+    """Leave a session open, where there are none."""
+
+
 def compose(
     open_model: Callable[[str], Provider],
     *,
+    open_session: Callable[[str, str], Provider] | None = None,
+    close_session: Callable[[str], None] = _keep_session,
     prices: Prices | None = None,
     toolbox: Toolbox | None = None,
     closing: asyncio.Event | None = None,
@@ -159,16 +167,29 @@ def compose(
     approver: Approver | None = None,
     summariser: Summariser | None = None,
 ) -> Machine[Any, Any]:
-    """Return the thread machine with its children: chat, run and debate, and their replies, tools and permissions."""
+    """Return the thread machine with its children: chat, run and debate, and their replies, tools and permissions.
+
+    Without `open_session`, the sessions of runs open a model for each request.
+    """
+    open_run_model = open_session or (lambda _, reference: open_model(reference))
     price_table = prices or Prices()
     reply = streaming_machine.provide(actors={"streamReply": stream_reply(open_model, prices=price_table)})
+    stream_in_session = stream_reply(open_model, prices=price_table, open_session=open_run_model)
+    agent_reply = streaming_machine.provide(actors={"streamReply": stream_in_session})
     process = _process(closing or asyncio.Event())
     calls = call_tool(toolbox or NoTools())
     tools = tools_machine.provide(actors={"tool": calls, "process": process, "approver": ask_approver(approver)})
     machine = thread_machine.provide(
         actors={
             "chat": chats.compose_chat(open_model, prices=price_table, reply=reply, tools=tools, summariser=summariser),
-            "run": runs.compose_run(open_model, prices=price_table, reply=reply, tools=tools, arbiter=arbiter),
+            "run": runs.compose_run(
+                open_run_model,
+                close_session=close_session,
+                prices=price_table,
+                reply=agent_reply,
+                tools=tools,
+                arbiter=arbiter,
+            ),
             "debate": debates.compose_debate(open_model, prices=price_table, reply=reply, judge=judge),
         }
     )
@@ -188,7 +209,14 @@ def former_machines() -> tuple[Machine[Any, Any], ...]:
     calls = call_tool(NoTools())
     tools = tools_machine_1.provide(actors={"tool": calls, "process": process, "approver": ask_approver(None)})
     chat = chats.compose_chat(_no_model, prices=prices, reply=reply, tools=tools, machine=chats.VERSION_1)
-    run = runs.compose_run(_no_model, prices=prices, reply=reply, tools=tools, machines=runs.VERSION_1)
+    run = runs.compose_run(
+        lambda _, reference: _no_model(reference),
+        close_session=_keep_session,
+        prices=prices,
+        reply=reply,
+        tools=tools,
+        machines=runs.VERSION_1,
+    )
     debate = debates.compose_debate(_no_model, prices=prices, reply=reply, machine=debates.VERSION_1)
     return (thread_machine_1.provide(actors={"chat": chat, "run": run, "debate": debate}),)
 

@@ -16,6 +16,7 @@ from antiphon.providers.rate_limits import KeyLimiter, RateLimitedProvider, Rate
 from antiphon.providers.references import NAMES, Reference, parse_reference
 from antiphon.providers.scripted import open_script
 from antiphon.providers.servers import Servers
+from antiphon.providers.sessions import Sessions
 from antiphon.providers.wire import Transport
 
 WITHOUT_SERVER = ("scripted", "local")
@@ -27,7 +28,18 @@ class Models:
     `rate_limits` are by the name of a key: a provider, or the base URL of a server. All models with one key share them.
     """
 
-    __slots__ = ("_clock", "_engines", "_limiters", "_plugins", "_raised", "_rate_limits", "_servers", "_timeouts")
+    __slots__ = (
+        "_clock",
+        "_engines",
+        "_limiters",
+        "_plugins",
+        "_raised",
+        "_rate_limits",
+        "_servers",
+        "_shared",
+        "_timeouts",
+        "sessions",
+    )
 
     def __init__(
         self,
@@ -57,6 +69,8 @@ class Models:
         )
         self._rate_limits = dict(rate_limits or {})
         self._limiters: dict[str, KeyLimiter] = {}
+        self._shared: set[str] = set()  # servers and engines that are also used without a session
+        self.sessions = Sessions(self._open_limited, self._server_of, self._release)
         for name, opener in (openers or {}).items():
             self.register(name, opener)
 
@@ -70,6 +84,7 @@ class Models:
 
     async def close(self) -> None:
         """Close all connections, and end the child processes of embedded models."""
+        await self.sessions.wait_closed()
         await self._engines.close()
         await self._servers.close()
 
@@ -79,6 +94,12 @@ class Models:
 
     def open(self, reference: str | Reference) -> Provider:
         """Open the model that a reference names; a missing key is reported by the first request."""
+        provider = self._open_limited(reference)
+        self._shared.add(self._server_of(reference))
+        return provider
+
+    def _open_limited(self, reference: str | Reference) -> Provider:
+        """Open a model within the rate limits of its key."""
         parsed = parse_reference(reference) if isinstance(reference, str) else reference
         provider = self._open(parsed)
         key_name = parsed.base_url or parsed.provider
@@ -108,6 +129,24 @@ class Models:
             transport = self._servers.open_transport()
             return self._engines.open_model(parsed.model, transport, timeouts=self._timeouts, clock=self._clock)
         return self._servers.open(parsed)
+
+    def _server_of(self, reference: str | Reference) -> str:
+        """Return what the requests of a model share with those of others: a server, a process, or nothing."""
+        parsed = parse_reference(reference) if isinstance(reference, str) else reference
+        if self._is_plugin(parsed) or parsed.provider in WITHOUT_SERVER:
+            return str(parsed)
+        return self._servers.base_url_of(parsed)
+
+    async def _release(self, reference: str) -> None:
+        """End what was kept for the requests of sessions, unless others use it."""
+        parsed = parse_reference(reference)
+        server = self._server_of(parsed)
+        if self._is_plugin(parsed) or parsed.provider == "scripted" or server in self._shared:
+            return
+        if parsed.provider == "local":
+            await self._engines.release(parsed.model)
+        else:
+            await self._servers.release(server)
 
     def _is_plugin(self, parsed: Reference) -> bool:
         return parsed.provider in self._plugins or parsed.provider not in NAMES

@@ -174,7 +174,8 @@ def test_what_is_piped_in_is_part_of_the_task(model, folder):
     assert happened[0]["facts"]["task"] == "Do this:\n\nwords"
 
 
-def test_where_nobody_can_be_asked_a_change_is_denied_and_the_agent_told_why(tmp_path, folder, capsys):
+@pytest.mark.requirement("S1-B13")
+def test_where_nobody_can_be_asked_a_change_is_denied_and_the_task_is_not_done(tmp_path, folder, capsys):
     model = script(
         tmp_path,
         says("developer", "Denied, then.", after="write_file"),
@@ -184,8 +185,9 @@ def test_where_nobody_can_be_asked_a_change_is_denied_and_the_agent_told_why(tmp
     code = run("-m", model, "--arbiter", "rules", "--workspace", folder, "Write add.py")
 
     out, err = capsys.readouterr()
-    assert (code, out) == (0, "Denied, then.\n")
+    assert (code, out) == (1, "Denied, then.\n")
     assert not (folder / "add.py").exists()
+    assert "not done: changes were denied (write_file); allow more with --mode auto-edit or auto" in err
     assert "no user to ask" in err
     assert "write_file denied: no user to ask; --mode auto-edit allows file changes" in err
 
@@ -288,8 +290,8 @@ def test_tools_of_servers_are_offered_beside_those_of_the_workspace(tmp_path, fo
     options = ["-m", model, "--arbiter", "rules", "--mode", "auto", "--workspace", folder, "--mcp", servers]
     code = run(*options, "--json", "Echo")
 
-    happened, _ = ended(capsys.readouterr().out)
-    assert code == 0
+    happened, end = ended(capsys.readouterr().out)
+    assert (code, end["reason"]) == (1, "denied")
     [asked] = [one for one in happened if one["kind"] == "agent_waits"]
     assert (asked["facts"]["calls"][0]["name"], asked["facts"]["calls"][0]["risk"]) == ("old__echo", "destructive")
 

@@ -10,7 +10,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from antiphon.agents.machine import choices, limits, reports, work
+from antiphon.agents.machine import choices, limits, outcome, reports, sessions, work
 from antiphon.agents.machine.context import (
     CHART,
     OrchestratorContext,
@@ -30,7 +30,7 @@ from antiphon.agents.machine.events import (
     RunCommand,
     TaskFields,
 )
-from antiphon.agents.machine.reports import OrchestratorEnqueue
+from antiphon.agents.machine.log import OrchestratorEnqueue, log
 from antiphon.agents.machine.results import Json, RunError, error_of, is_loss
 from antiphon.chart.actions import BoundAction, assign, emit, enqueue_actions
 from antiphon.chart.guards import Guard
@@ -280,23 +280,29 @@ ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
     "beginCancelling": enqueue_actions(begin_cancelling),
     "noteGuidance": assign(note_guidance),
     "resetRun": assign(fresh_task),
-    # A session from outside is released with the run; its owner closes it.
-    "cleanupSession": assign(OrchestratorUpdate(session=None)),
+    "keepSession": enqueue_actions(sessions.keep_session),
+    "fallBack": enqueue_actions(sessions.fall_back),
+    # A composition provides the effect that releases what sessions hold.
+    "cleanupSession": sessions.leave_open,
+    "dropSessions": enqueue_actions(sessions.drop_sessions),
+    "noteDenials": assign(work.note_denials),
+    "judgeOutcome": enqueue_actions(outcome.judge_outcome),
+    "logRules": enqueue_actions(reports.rules_decision),
     "streamMessage": enqueue_actions(reports.agent_message),
-    "logTaskStart": emit(reports.task_start),
-    "logAgentStart": emit(reports.agent_start),
-    "logAgentComplete": emit(reports.agent_completion),
-    "logAgentError": emit(reports.agent_failure),
+    "logTaskStart": log(reports.task_start),
+    "logAgentStart": log(reports.agent_start),
+    "logAgentComplete": log(reports.agent_completion),
+    "logAgentError": log(reports.agent_failure),
     "logToolCall": emit(reports.tool_call),
     "logToolResult": emit(reports.tool_result),
-    "logCompletion": emit(reports.completion),
-    "logFailure": emit(reports.failure),
-    "logCancellation": emit(reports.cancellation),
-    "logMaxIterations": emit(reports.max_iterations),
-    "logMaxFailures": emit(reports.max_failures),
-    "logCostLimit": emit(reports.cost_limit),
-    "logWallTime": emit(reports.wall_time),
-    "logRecovery": emit(reports.recovery),
+    "logCompletion": log(reports.completion),
+    "logFailure": log(reports.failure),
+    "logCancellation": log(reports.cancellation),
+    "logMaxIterations": log(reports.max_iterations),
+    "logMaxFailures": log(reports.max_failures),
+    "logCostLimit": log(reports.cost_limit),
+    "logWallTime": log(reports.wall_time),
+    "logRecovery": log(reports.recovery),
     "tellPlan": emit(reports.plan_change),
     "tellWaiting": emit(reports.agent_waiting),
     "tellGoingOn": emit(reports.agent_going_on),

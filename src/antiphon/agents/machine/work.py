@@ -1,7 +1,7 @@
 """The work of agents: their input, their results, and what the context keeps of them."""
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import NotRequired, TypedDict, cast
 
 from antiphon.agents.machine.agent_config import MAX_ITERATIONS, AgentConfig, ToolJson, tools_for
 from antiphon.agents.machine.briefs import recent
@@ -10,17 +10,20 @@ from antiphon.agents.machine.context import OrchestratorContext, OrchestratorUpd
 from antiphon.agents.machine.decisions import MAPPING, Assignment
 from antiphon.agents.machine.events import AgentChangedPlan, AgentSpoke, ExecutionFields
 from antiphon.agents.machine.limits import remaining_cost, share_of_budget
+from antiphon.agents.machine.outcome import denied_after
 from antiphon.agents.machine.plan import TaskPlan, current_step, plan_of, with_step
 from antiphon.agents.machine.results import (
     AgentResult,
     ExecutionEntry,
     Json,
+    ModelSession,
     RunError,
     add_usage,
     entry_of,
     error_of,
     results_of,
 )
+from antiphon.agents.machine.sessions import ARBITER, SessionInput, session_input
 from antiphon.threads.machine.content import MessageJson
 from antiphon.threads.machine.permission_rules import ConsentSettings
 
@@ -32,8 +35,11 @@ class RemainingLimits(TypedDict):
     costUsd: float | None
 
 
-class ArbiterInput(TypedDict):
-    """The input of the arbiter: the seed's five facts, its settings, and what the run may still use."""
+class ArbiterInput(TypedDict, total=False):
+    """The input of the arbiter: the seed's five facts, its settings, what the run may still use, and its session.
+
+    `isLastTry` says that another failure ends the run, `isDefault` that its model is that of the run.
+    """
 
     task: str
     plan: TaskPlan | None
@@ -44,6 +50,9 @@ class ArbiterInput(TypedDict):
     arbiter: Json
     defaultAgent: str | None
     limits: RemainingLimits
+    session: SessionInput
+    isLastTry: bool
+    isDefault: bool
 
 
 class AgentInput(TypedDict):
@@ -59,6 +68,10 @@ class AgentInput(TypedDict):
     options: Json
     budgetUsd: float | None
     maxTurns: int
+    models: NotRequired[list[str]]
+    session: NotRequired[ModelSession | None]
+    sessionId: NotRequired[str]
+    sessionName: NotRequired[str]
 
 
 class CrewInput(TypedDict):
@@ -77,7 +90,20 @@ class CrewInput(TypedDict):
 
 
 def arbiter_input(context: OrchestratorContext) -> ArbiterInput:
-    """Return the input of the arbiter."""
+    """Return the input of the arbiter, with its session."""
+    settings = context["arbiter"]
+    model = settings.get("model") or context["model"]
+    fallback = cast("list[str] | None", settings.get("fallback"))
+    return {
+        **arbiter_facts(context),
+        "session": session_input(context, ARBITER, None if model is None else str(model), fallback),
+        "isLastTry": context["consecutiveFailures"] + 1 >= context["maxFailures"],
+        "isDefault": not settings.get("model"),
+    }
+
+
+def arbiter_facts(context: OrchestratorContext) -> ArbiterInput:
+    """Return what the arbiter decides by."""
     iterations = max(0, context["maxIterations"] - context["iterationCount"])
     return {
         "task": context["task"],
@@ -95,7 +121,22 @@ def arbiter_input(context: OrchestratorContext) -> ArbiterInput:
 def crew_input(context: OrchestratorContext) -> CrewInput:
     """Return the input of the crew, with its agents in the order of the plan."""
     # Iterations are counted from the start of each task, so ids of requests need the run too.
-    return crew_input_for(context, f"{context['runId'] or 'run'}-{context['iterationCount']}-")
+    input = crew_input_for(context, f"{context['runId'] or 'run'}-{context['iterationCount']}-")
+    for assignment in input["assignments"]:
+        add_session(context, assignment)
+    return input
+
+
+def add_session(context: OrchestratorContext, assignment: AgentInput) -> None:
+    """Add the session of an agent to its input; agents that work side by side have one for each step."""
+    agent = assignment["agent"]
+    step = assignment["step"]
+    name = agent["name"] if len(context["crew"]) == 1 else f"{agent['name']} (step {step})"
+    facts = session_input(context, name, assignment["model"], agent.get("fallback"))
+    assignment.update(cast(AgentInput, facts))
+    session = facts["session"]
+    if session is not None:
+        assignment["model"] = session["model"]
 
 
 def crew_input_for(context: OrchestratorContext, turn_id: str) -> CrewInput:
@@ -238,6 +279,11 @@ def _error_in(results: list[AgentResult]) -> RunError:
         return error_of(error)
     message = str(results[0].get("summary") or "the agent did not succeed") if results else "nothing was done"
     return {"name": "AgentFailed", "code": "agent_failed", "message": message, "recoverable": True}
+
+
+def note_denials(context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
+    """Note the tools whose last change was denied."""
+    return {"denied": denied_after(context["denied"], results_of(event, context["currentMode"]))}
 
 
 def record_execution(context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:

@@ -24,13 +24,16 @@ def bind_former(
     actions: Mapping[str, Any] | None = None,
     guards: Mapping[str, Any] | None = None,
     context: Callable[..., Any] | None = None,
+    output: Callable[..., Any] | None = None,
 ) -> AnyMachine:
     """Return a former chart of a machine, with its functions of today and those that only the former chart needs.
 
-    Unless `context` makes it, a new context is that of today, with the keys that the former chart names.
+    Unless `context` makes it, a new context is that of today, with the keys that the former chart names; the output is
+    that of today, unless `output` makes it.
     """
-    output = {"output": machine.config["output"]} if "output" in machine.config else {}
-    config = {**chart, "context": context or _former_context(machine, chart["context"]), **output}
+    make_output = output or machine.config.get("output")
+    ending = {} if make_output is None else {"output": make_output}
+    config = {**chart, "context": context or _former_context(machine, chart["context"]), **ending}
     return Machine(config, machine.implementations.merge(Implementations(actions, guards)))
 
 
