@@ -27,6 +27,7 @@ from antiphon.providers.base import Provider
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Prices
 from antiphon.providers.registry import Models
+from antiphon.providers.sessions import Sessions
 from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.errors import MachineTaken
 from antiphon.runtime.ids import new_ids
@@ -86,12 +87,13 @@ class App:
         limits: OwnerLimits | None = None,
     ) -> None:
         self.models = models or Models()
+        self.sessions = Sessions(self.models)
         self._closing = asyncio.Event()
         owners = Owners(lambda: self.runtime, limits, prices)
         machine = compose(
             lambda reference: owners.open(self.models.open(reference)),
-            open_session=lambda session, reference: owners.open(self.models.sessions.open(session, reference)),
-            close_session=self.models.sessions.close_soon,
+            open_session=lambda session, reference: owners.open(self.sessions.open(session, reference)),
+            close_session=self.sessions.close_soon,
             prices=prices,
             toolbox=toolbox,
             closing=self._closing,
@@ -131,6 +133,7 @@ class App:
         try:
             await self.runtime.stop()
         finally:
+            await self.sessions.wait_closed()
             await self.models.close()
 
 

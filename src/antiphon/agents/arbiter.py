@@ -12,32 +12,17 @@ from typing import Any, cast
 from antiphon.actors.clock import REAL_CLOCK, Clock
 from antiphon.actors.logic import TaskScope
 from antiphon.actors.tasks import AsyncLogic, from_task
-from antiphon.agents.machine.briefs import BriefInput, arbiter_brief
-from antiphon.agents.machine.decisions import ArbiterDecision, decision_schema
+from antiphon.agents.arbiter_request import EVALUATE, SELECT, ask_for_decision, can_decide
+from antiphon.agents.machine.decisions import ArbiterDecision
 from antiphon.agents.machine.results import error_of
 from antiphon.agents.machine.rules import RulesInput, evaluate_by_rules, select_by_rules
 from antiphon.agents.machine.sessions import fallback_to, next_model, session_with
-from antiphon.errors import Code
-from antiphon.messages import system, user
-from antiphon.providers.base import Model, OutputSchema, Provider, Request
+from antiphon.providers.base import Provider
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Prices
-from antiphon.providers.reply import Reply
-from antiphon.providers.structured import ask
-from antiphon.threads.spending import spending_of
 
 Json = dict[str, Any]
 RULES = "rules"
-SCRIPTED = "scripted"  # its decisions are part of its script
-ROLE = (
-    "You are the arbiter of a team of agents. You do not do the work: you say who works next, or that all is done. "
-    "SELECT_MODE names the agent in `mode`; give `parallel` only for steps that do not wait for each other. "
-    "CONTINUE lets the same agent go on, RETRY has the last work done again, COMPLETE ends the task with a `summary`. "
-    "Name in `completed` the steps of the plan that are done: a task that ends with open steps counts as not done. "
-    "Judge by what was done, not by what was promised."
-)
-SELECT = "Choose the agent that works next."
-EVALUATE = "Evaluate the last turn and decide what comes next."
 OpenSession = Callable[[str, str], Provider]
 
 
@@ -105,29 +90,13 @@ class Arbitration:
         session = input["session"]
         id = session_with(model, session["models"], session["sessionId"])["id"]
         provider = self.open_session(id, model)
-        if input["isDefault"] and not _can_decide(provider.model):
+        if input["isDefault"] and not can_decide(provider.model):
             return self._decide_instead(input, f"{model} has no structured output", scope)
-        self.prices.require(provider.model, limited=(input.get("limits") or {}).get("costUsd") is not None)
-        available = {name: agent["whenToUse"] for name, agent in input["agents"].items()}
-        brief = arbiter_brief(cast(BriefInput, {**input, "available": available}), self.question)
-        request = Request((system(ROLE), user(brief)), cache_key=id)
-        is_first = self.question == SELECT and not input["history"]
-        schema = decision_schema(list(available), is_first=is_first)
-        replies: list[Reply] = []
-        try:
-            answer = await ask(provider, request, OutputSchema(schema, "decision"), replies=replies)
-        except ProviderError as error:
-            if error.code is not Code.INVALID_OUTPUT:
-                raise
-            decision = self._decide_instead(input, error.message, scope)
-        else:
-            decision = {"decision": answer.value, "at": round(self.clock.now())}
-        return {**decision, **spending_of(tuple(replies), provider.model, self.prices)}
+        answer = await ask_for_decision(provider, input, question=self.question, session=id, prices=self.prices)
+        if answer.problem is not None:
+            return {**self._decide_instead(input, answer.problem, scope), **answer.spending}
+        return {"decision": answer.decision, "at": round(self.clock.now()), **answer.spending}
 
     def _decide_instead(self, input: Mapping[str, Any], reason: str, scope: TaskScope) -> Json:
         scope.send_back({"type": "ARBITER_RULES", "reason": reason})
         return self._rules_decision(input)
-
-
-def _can_decide(model: Model) -> bool:
-    return model.structured or model.provider == SCRIPTED

@@ -16,7 +16,6 @@ from antiphon.providers.rate_limits import KeyLimiter, RateLimitedProvider, Rate
 from antiphon.providers.references import NAMES, Reference, parse_reference
 from antiphon.providers.scripted import open_script
 from antiphon.providers.servers import Servers
-from antiphon.providers.sessions import Sessions
 from antiphon.providers.wire import Transport
 
 WITHOUT_SERVER = ("scripted", "local")
@@ -38,7 +37,6 @@ class Models:
         "_servers",
         "_shared",
         "_timeouts",
-        "sessions",
     )
 
     def __init__(
@@ -70,7 +68,6 @@ class Models:
         self._rate_limits = dict(rate_limits or {})
         self._limiters: dict[str, KeyLimiter] = {}
         self._shared: set[str] = set()  # servers and engines that are also used without a session
-        self.sessions = Sessions(self._open_limited, self._server_of, self._release)
         for name, opener in (openers or {}).items():
             self.register(name, opener)
 
@@ -84,7 +81,6 @@ class Models:
 
     async def close(self) -> None:
         """Close all connections, and end the child processes of embedded models."""
-        await self.sessions.wait_closed()
         await self._engines.close()
         await self._servers.close()
 
@@ -94,12 +90,12 @@ class Models:
 
     def open(self, reference: str | Reference) -> Provider:
         """Open the model that a reference names; a missing key is reported by the first request."""
-        provider = self._open_limited(reference)
-        self._shared.add(self._server_of(reference))
+        provider = self.open_unshared(reference)
+        self._shared.add(self.server_of(reference))
         return provider
 
-    def _open_limited(self, reference: str | Reference) -> Provider:
-        """Open a model within the rate limits of its key."""
+    def open_unshared(self, reference: str | Reference) -> Provider:
+        """Open a model for a session; `release` ends what was kept for it."""
         parsed = parse_reference(reference) if isinstance(reference, str) else reference
         provider = self._open(parsed)
         key_name = parsed.base_url or parsed.provider
@@ -130,17 +126,17 @@ class Models:
             return self._engines.open_model(parsed.model, transport, timeouts=self._timeouts, clock=self._clock)
         return self._servers.open(parsed)
 
-    def _server_of(self, reference: str | Reference) -> str:
+    def server_of(self, reference: str | Reference) -> str:
         """Return what the requests of a model share with those of others: a server, a process, or nothing."""
         parsed = parse_reference(reference) if isinstance(reference, str) else reference
         if self._is_plugin(parsed) or parsed.provider in WITHOUT_SERVER:
             return str(parsed)
         return self._servers.base_url_of(parsed)
 
-    async def _release(self, reference: str) -> None:
-        """End what was kept for the requests of sessions, unless others use it."""
+    async def release(self, reference: str) -> None:
+        """End what was kept for a model: idle connections, a child process; what was opened by `open` stays."""
         parsed = parse_reference(reference)
-        server = self._server_of(parsed)
+        server = self.server_of(parsed)
         if self._is_plugin(parsed) or parsed.provider == "scripted" or server in self._shared:
             return
         if parsed.provider == "local":

@@ -1,10 +1,10 @@
 """Sessions of models: what a conversation holds at its provider from its first request until it is closed."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from antiphon.providers.base import Provider
+from antiphon.providers.registry import Models
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,21 +20,14 @@ class Session:
 class Sessions:
     """The open sessions of a process, by id.
 
-    A session is opened by the first request that names it. When the last session of a server is closed, `release` ends
-    what was kept for them: idle connections, or the child process of a local model.
+    A session is opened by the first request that names it. When the last session of a server is closed, what was kept
+    for them is released: idle connections, or the child process of a local model.
     """
 
-    __slots__ = ("_by_id", "_closing", "_open", "_release", "_server_of")
+    __slots__ = ("_by_id", "_closing", "_models")
 
-    def __init__(
-        self,
-        open_model: Callable[[str], Provider],
-        server_of: Callable[[str], str],
-        release: Callable[[str], Awaitable[None]],
-    ) -> None:
-        self._open = open_model
-        self._server_of = server_of
-        self._release = release
+    def __init__(self, models: Models) -> None:
+        self._models = models
         self._by_id: dict[str, Session] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -47,7 +40,7 @@ class Sessions:
         """Return the model of a session, which is opened if it is not, or if it had another model."""
         session = self._by_id.get(id)
         if session is None or session.reference != reference:
-            session = Session(id, reference, self._open(reference), self._server_of(reference))
+            session = Session(id, reference, self._models.open_unshared(reference), self._models.server_of(reference))
             self._by_id[id] = session
         return session.provider
 
@@ -55,7 +48,7 @@ class Sessions:
         """Close a session; one that is not open is closed already."""
         session = self._by_id.pop(id, None)
         if session is not None and all(other.server != session.server for other in self._by_id.values()):
-            await self._release(session.reference)
+            await self._models.release(session.reference)
 
     def close_soon(self, id: str) -> None:
         """Close a session in the background; `wait_closed` waits for it."""

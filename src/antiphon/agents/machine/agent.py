@@ -10,7 +10,7 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from antiphon.agents.machine import outcome, sessions, tool_calls
+from antiphon.agents.machine import outcome, tool_calls, turn_session
 from antiphon.agents.machine.agent_types import (
     AgentContext,
     AgentUpdate,
@@ -83,12 +83,7 @@ def reply_input(context: AgentContext) -> ReplyInput:
 def ask_model(context: AgentContext, event: PlainEvent, enqueue: AgentEnqueue) -> None:
     """Count the request, and ask the model in its session, which begins with the first request."""
     enqueue.assign(AgentUpdate(turns=context["turns"] + 1))
-    model = context["model"]
-    if context["session"] is None and context["sessionId"] and model is not None:
-        session = sessions.session_with(model, context["models"], context["sessionId"])
-        enqueue.assign(AgentUpdate(session=session))
-        facts: Json = {"name": context["sessionName"], "session": session}
-        enqueue.send_parent({"type": "AGENT_SESSION", "agentId": context["agentId"], **facts})
+    turn_session.begin_session(context, enqueue)
     enqueue(spawn_child(REPLY, id=REPLY, input=session_reply_input))
 
 
@@ -96,41 +91,6 @@ def session_reply_input(context: AgentContext) -> ReplyInput:
     """Return the input of the model, with the id of the session."""
     session = context["session"]
     return {**reply_input(context), "sessionId": None if session is None else session["id"]}
-
-
-def next_model(context: AgentContext, event: ChildFailed) -> str | None:
-    """Return the model to ask after an error, or None; without budget, none is asked."""
-    budget = context["budgetUsd"]
-    if budget is not None and context["costUsd"] + (event.get("costUsd") or 0) >= budget:
-        return None
-    tried = [*context["tried"], context["model"] or ""]
-    return sessions.next_model(context["models"], tried, error_of(event.get("error")))
-
-
-def has_fallback(context: AgentContext, event: ChildFailed) -> bool:
-    """Return whether another model can be asked."""
-    return next_model(context, event) is not None
-
-
-def fall_back(context: AgentContext, event: ChildFailed, enqueue: AgentEnqueue) -> None:
-    """Choose the next model, charge what the failed one has cost, and tell the parent."""
-    model = next_model(context, event)
-    before = context["model"]
-    assert model is not None
-    assert before is not None
-    fallback = sessions.fallback_to(model, before, error_of(event.get("error")))
-    enqueue.assign(
-        AgentUpdate(
-            model=model,
-            tried=[*context["tried"], before],
-            session=None,
-            fallbacks=[*context["fallbacks"], fallback],
-            usage=add_usage(context["usage"], event.get("usage")),
-            costUsd=context["costUsd"] + (event.get("costUsd") or 0),
-        )
-    )
-    facts: Json = {"name": context["sessionName"], "fallback": fallback}
-    enqueue.send_parent({"type": "AGENT_FALLBACK", "agentId": context["agentId"], **facts})
 
 
 def keep_reply(context: AgentContext, event: ReplyCompleted) -> AgentUpdate:
@@ -321,7 +281,7 @@ _agents = setup[AgentContext, Any](
         "mustGoOn": must_go_on,
         "mustAnswerAgain": must_answer_again,
         "isLoss": is_loss_event,
-        "hasFallback": has_fallback,
+        "hasFallback": turn_session.has_fallback,
         "isAnswered": tool_calls.is_answered,
         "isWaiting": is_waiting,
         "isAnswer": is_answer,
@@ -340,7 +300,7 @@ _agents = setup[AgentContext, Any](
         "complain": assign(complain),
         "conclude": assign(conclude),
         "fail": assign(fail),
-        "fallBack": enqueue_actions(fall_back),
+        "fallBack": enqueue_actions(turn_session.fall_back),
         "noteDenials": assign(outcome.note_denials),
         "noteCancelled": assign(AgentUpdate(cancelled=True)),
         "exhaust": assign(AgentUpdate(outcome="exhausted", summary=EXHAUSTED)),

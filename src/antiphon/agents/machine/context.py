@@ -7,6 +7,7 @@ from antiphon.agents.machine.agent_config import AgentConfig, ToolJson, agents_o
 from antiphon.agents.machine.decisions import MAPPING, Assignment, PartialDecision
 from antiphon.agents.machine.plan import TaskPlan, plan_of
 from antiphon.agents.machine.results import NUMBER, ExecutionEntry, Json, ModelSession, RunError, Usage
+from antiphon.chart.actions import Enqueue
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.content import MessageJson
 from antiphon.threads.machine.permission_rules import ConsentSettings
@@ -159,6 +160,9 @@ class OrchestratorUpdate(TypedDict, total=False):
     sessions: dict[str, ModelSession]
     denied: list[str]
     log: list[LogLine]
+
+
+OrchestratorEnqueue = Enqueue[OrchestratorContext, dict[str, object]]
 
 
 class Output(TypedDict):

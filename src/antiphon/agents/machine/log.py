@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from typing import Any, Literal, cast
 
-from antiphon.agents.machine.context import LogLine, OrchestratorContext, OrchestratorUpdate
+from antiphon.agents.machine.context import LogLine, OrchestratorContext, OrchestratorEnqueue, OrchestratorUpdate
 from antiphon.agents.machine.results import Json
-from antiphon.chart.actions import BoundAction, Enqueue, enqueue_actions
+from antiphon.chart.actions import BoundAction, enqueue_actions
 
-OrchestratorEnqueue = Enqueue[OrchestratorContext, dict[str, object]]
 Severity = Literal["info", "warning", "error"]
 PREFIX = "[rawko] "
 MOST_LINES = 100

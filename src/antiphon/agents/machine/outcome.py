@@ -7,8 +7,8 @@ and writes another has done its work; one that may write nothing has not.
 from collections.abc import Mapping, Sequence
 
 from antiphon.agents.machine.agent_types import AgentContext, AgentUpdate, ToolsDone
-from antiphon.agents.machine.context import OrchestratorContext, OrchestratorUpdate
-from antiphon.agents.machine.log import OrchestratorEnqueue, line, write_line
+from antiphon.agents.machine.context import OrchestratorContext, OrchestratorEnqueue, OrchestratorUpdate
+from antiphon.agents.machine.log import line, write_line
 from antiphon.agents.machine.plan import FINISHED
 from antiphon.agents.machine.results import AgentResult
 

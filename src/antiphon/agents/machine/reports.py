@@ -1,12 +1,15 @@
 """Reports of a run: events of the journal for people, and events for the parent."""
 
+from typing import Any
+
 from antiphon.agents.machine.agent_config import agents_of
-from antiphon.agents.machine.context import OrchestratorContext, Output
+from antiphon.agents.machine.context import OrchestratorContext, OrchestratorEnqueue, Output
 from antiphon.agents.machine.events import AgentCalledTool, AgentGoesOn, AgentSpoke, RulesDecided, RunCommand
-from antiphon.agents.machine.log import OrchestratorEnqueue, line, write_line
-from antiphon.agents.machine.outcome import DENIED, OPEN_STEPS, describe_rest
+from antiphon.agents.machine.log import line, log, write_line
+from antiphon.agents.machine.outcome import DENIED, OPEN_STEPS, describe_rest, judge_outcome
 from antiphon.agents.machine.plan import review_plan
 from antiphon.agents.machine.results import Json
+from antiphon.chart.actions import BoundAction, emit, enqueue_actions
 
 NOTHING_TO_RESUME = "there is nothing to go on with: the run has ended, or never began; give it a task"
 
@@ -259,3 +262,34 @@ def report_reset(context: OrchestratorContext, event: RunCommand, enqueue: Orche
     """Tell the parent that its run is over."""
     if context["reportsToParent"] and context["runId"] is not None:
         enqueue.send_parent({"type": "STOP", "runId": context["runId"], "cost": context["costUsd"]})
+
+
+ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
+    "judgeOutcome": enqueue_actions(judge_outcome),
+    "logRules": enqueue_actions(rules_decision),
+    "streamMessage": enqueue_actions(agent_message),
+    "logTaskStart": log(task_start),
+    "logAgentStart": log(agent_start),
+    "logAgentComplete": log(agent_completion),
+    "logAgentError": log(agent_failure),
+    "logToolCall": emit(tool_call),
+    "logToolResult": emit(tool_result),
+    "logCompletion": log(completion),
+    "logFailure": log(failure),
+    "logCancellation": log(cancellation),
+    "logMaxIterations": log(max_iterations),
+    "logMaxFailures": log(max_failures),
+    "logCostLimit": log(cost_limit),
+    "logWallTime": log(wall_time),
+    "logRecovery": log(recovery),
+    "tellPlan": emit(plan_change),
+    "tellWaiting": emit(agent_waiting),
+    "tellGoingOn": emit(agent_going_on),
+    "tellLoss": enqueue_actions(tell_loss),
+    "reportEnd": enqueue_actions(report_end),
+    "reportWaiting": enqueue_actions(report_waiting),
+    "reportGoingOn": enqueue_actions(report_going_on),
+    "stopWaiting": enqueue_actions(stop_waiting),
+    "reportReset": enqueue_actions(report_reset),
+    "refuseAloud": enqueue_actions(refuse_aloud),
+}

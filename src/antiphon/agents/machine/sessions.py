@@ -7,13 +7,14 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import Any, TypedDict
 
-from antiphon.agents.machine.context import OrchestratorContext, OrchestratorUpdate
+from antiphon.agents.machine.context import OrchestratorContext, OrchestratorEnqueue, OrchestratorUpdate
 from antiphon.agents.machine.decisions import MAPPING
 from antiphon.agents.machine.events import FellBack, SessionOpened
-from antiphon.agents.machine.log import OrchestratorEnqueue, line, write_line
+from antiphon.agents.machine.log import line, write_line
 from antiphon.agents.machine.results import LOST, Fallback, Json, ModelSession, RunError
+from antiphon.chart.actions import BoundAction, enqueue_actions
 from antiphon.errors import Code
 
 ARBITER = "@arbiter"  # no agent can have this name
@@ -119,3 +120,12 @@ def drop_sessions(context: OrchestratorContext, event: Mapping[str, object], enq
 
 def leave_open(context: OrchestratorContext, event: Mapping[str, object]) -> None:
     """Do nothing: a machine that is driven by hand has no provider, unless its program provides `cleanupSession`."""
+
+
+ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
+    "keepSession": enqueue_actions(keep_session),
+    "fallBack": enqueue_actions(fall_back),
+    # A composition provides the effect that releases what sessions hold.
+    "cleanupSession": leave_open,
+    "dropSessions": enqueue_actions(drop_sessions),
+}

@@ -5,7 +5,7 @@ from typing import Literal, Protocol, TextIO
 
 from antiphon.cli.render.text_width import sanitize_lines
 
-Tone = Literal["note", "tool", "error", "title"]
+Tone = Literal["note", "tool", "warning", "error", "title"]
 
 
 class TextView(Protocol):

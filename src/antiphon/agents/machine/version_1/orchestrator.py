@@ -6,7 +6,7 @@ Its lines had no severity and were not kept, and it knew nothing of sessions.
 from collections.abc import Callable
 from typing import Any
 
-from antiphon.agents.machine import choices, orchestrator, reports, work
+from antiphon.agents.machine import choices, inputs, orchestrator, reports
 from antiphon.agents.machine.crew import crew_machine
 from antiphon.agents.machine.log import line
 from antiphon.chart.actions import assign, emit, enqueue_actions
@@ -17,7 +17,7 @@ FOLDER = __name__.rpartition(".")[0]
 
 
 def _crew_input(context: Context) -> Context:
-    return work.crew_input_for(context, f"{context['iterationCount']}-")
+    return inputs.crew_input_for(context, f"{context['iterationCount']}-")
 
 
 def _give_answer(context: Context, event: Event, enqueue: Queue) -> None:
@@ -62,7 +62,7 @@ orchestrator_machine_1: AnyMachine = bind_former(
     orchestrator.orchestrator_machine,
     orchestrator.with_inputs(
         load_chart(__name__),
-        {"selecting": work.arbiter_facts, "executing": _crew_input, "evaluating": work.arbiter_facts},
+        {"selecting": inputs.arbiter_facts, "executing": _crew_input, "evaluating": inputs.arbiter_facts},
     ),
     output=reports.result_of,
     actions={
