@@ -192,9 +192,11 @@ def first_context(input: Mapping[str, object] | None = None) -> OrchestratorCont
     )
 
 
-def fresh_task() -> OrchestratorUpdate:
-    """Return the keys of a task with their first values."""
-    return cast(OrchestratorUpdate, {key: value for key, value in DEFAULTS.items() if key in TASK_KEYS})
+def fresh_task(context: OrchestratorContext) -> OrchestratorUpdate:
+    """Return the keys of a task with their first values; a context of version 1 has fewer."""
+    return cast(
+        OrchestratorUpdate, {key: value for key, value in DEFAULTS.items() if key in TASK_KEYS and key in context}
+    )
 
 
 def recent_messages(messages: list[MessageJson]) -> list[MessageJson]:
