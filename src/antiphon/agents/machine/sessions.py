@@ -118,7 +118,7 @@ def drop_sessions(context: OrchestratorContext, event: Mapping[str, object], enq
         enqueue.assign(OrchestratorUpdate(session=given, sessions=rest))
 
 
-def leave_open(context: OrchestratorContext, event: Mapping[str, object]) -> None:
+def leave_open(context: OrchestratorContext, event: Mapping[str, object], enqueue: OrchestratorEnqueue) -> None:
     """Do nothing: a machine that is driven by hand has no provider, unless its program provides `cleanupSession`."""
 
 
@@ -126,6 +126,6 @@ ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
     "keepSession": enqueue_actions(keep_session),
     "fallBack": enqueue_actions(fall_back),
     # A composition provides the effect that releases what sessions hold.
-    "cleanupSession": leave_open,
+    "cleanupSession": enqueue_actions(leave_open),
     "dropSessions": enqueue_actions(drop_sessions),
 }
