@@ -192,6 +192,45 @@ def test_where_nobody_can_be_asked_a_change_is_denied_and_the_task_is_not_done(t
     assert "write_file denied: no user to ask; --mode auto-edit allows file changes" in err
 
 
+@pytest.mark.requirement("S1-109", "S1-108")
+def test_another_model_is_asked_where_the_first_fails(tmp_path, folder, model, capsys):
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    failing = script(broken, {"steps": [{"error": "2002", "message": "not for you"}]})
+    options = ["-m", failing, "--fallback", model, "--arbiter", "rules", "--mode", "auto-edit", "--workspace", folder]
+    code = run(*options, "Write add.py")
+
+    _, err = capsys.readouterr()
+    assert code == 0
+    assert f"warning: Agent 'planner' falls back from {failing} to {model}: not for you" in err
+    assert main(["runs", "show", "last"]) == 0
+    assert f"Fell back from {failing} to {model}: not for you" in capsys.readouterr().out
+
+
+@pytest.mark.requirement("S1-B13", "S1-108")
+def test_a_run_with_open_steps_ends_with_its_reason_everywhere(tmp_path, folder, capsys):
+    plan = says("planner", '{"steps": ["one", "two"], "confidence": 0.9}')
+    done = decides("Evaluate", type="COMPLETE", summary="Enough.")
+    model = script(tmp_path, plan, done, decides(None, type="SELECT_MODE", mode="planner", reason="first"))
+    agents = folder / ".antiphon" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "planner.yaml").write_text(
+        "name: planner\nwhenToUse: to plan\nplans: true\nsystemPrompt: You are the planner of the team.\n"
+    )
+    code = run("-m", model, "--workspace", folder, "--json", "Do it")
+    happened, end = ended(capsys.readouterr().out)
+    main(["runs", "list", "--json"])
+    listed = json.loads(capsys.readouterr().out.splitlines()[0])
+    main(["runs", "show", "last", "--json"])
+    shown = json.loads(capsys.readouterr().out)
+
+    assert (code, end["success"], end["reason"]) == (1, False, "open_steps")
+    [not_done] = [one["facts"] for one in happened if one["kind"] == "not_done"]
+    assert (not_done["severity"], not_done["text"]) == ("warning", "Not done: 2 of 2 steps of the plan are open")
+    assert (listed["status"], listed["error"]) == ("failed", "2 of 2 steps of the plan are open")
+    assert (shown["outcome"]["reason"], shown["log"][-1]["severity"]) == ("open_steps", "info")
+
+
 def test_a_question_that_nobody_can_answer_goes_back_to_the_agent(tmp_path, folder, capsys):
     model = script(
         tmp_path,

@@ -66,6 +66,7 @@ STARTS = [
     ({**GIVEN, "agent": agent("judge", responseSchema=SCHEMA), "consent": {"timeoutMs": 50}}, []),
     ({**GIVEN, "agent": agent("planner", plans=True), "budgetUsd": 1.0, "options": {"temperature": 0}}, []),
     ({**GIVEN, "agent": agent("hasty"), "maxTurns": 2}, []),
+    ({**GIVEN, "agent": agent("curious")}, [replied("", call("ask_user", question="Why?")), STALE, OPEN]),
     ({**GIVEN, **SESSION, "agent": agent("developer")}, []),
     ({**GIVEN, **SESSION, "agent": agent("developer"), "budgetUsd": 1.5}, [FAILED, FAILED]),
 ]
