@@ -210,7 +210,7 @@ def test_another_model_is_asked_where_the_first_fails(tmp_path, folder, model, c
 @pytest.mark.requirement("S1-B13", "S1-108")
 def test_a_run_with_open_steps_ends_with_its_reason_everywhere(tmp_path, folder, capsys):
     plan = says("planner", '{"steps": ["one", "two"], "confidence": 0.9}')
-    done = decides("Evaluate", type="COMPLETE", summary="Enough.")
+    done = decides("evaluat", type="COMPLETE", summary="Enough.")
     model = script(tmp_path, plan, done, decides(None, type="SELECT_MODE", mode="planner", reason="first"))
     agents = folder / ".antiphon" / "agents"
     agents.mkdir(parents=True)
@@ -220,7 +220,7 @@ def test_a_run_with_open_steps_ends_with_its_reason_everywhere(tmp_path, folder,
     code = run("-m", model, "--workspace", folder, "--json", "Do it")
     happened, end = ended(capsys.readouterr().out)
     main(["runs", "list", "--json"])
-    listed = json.loads(capsys.readouterr().out.splitlines()[0])
+    [listed] = json.loads(capsys.readouterr().out)
     main(["runs", "show", "last", "--json"])
     shown = json.loads(capsys.readouterr().out)
 

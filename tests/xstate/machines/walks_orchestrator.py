@@ -77,6 +77,7 @@ STARTS = [
     ({**PLANNED, "agents": RULED, "maxCostUsd": 3.5}, [START, select("developer")]),
     ({**LIMITED, "dryRun": True, "defaultAgent": "reviewer"}, [START]),
     ({"agents": AGENTS, "maxFailures": 1}, [START, select("developer"), FAILED, AGAIN]),
+    ({"agents": AGENTS}, [START, {"type": "SKIP_STEP"}]),
     ({"agents": {}}, [START]),
     ({"agents": {"only": agent("only", completesStep=True)}, "plan": PLAN, "maxFailures": 1}, [START]),
     ({**PLANNED, "maxIterations": 1}, [START, select("developer"), end("executeAgent", {"success": True})]),
