@@ -211,7 +211,7 @@ def test_another_model_is_asked_where_the_first_fails(tmp_path, folder, model, c
 def test_a_run_with_open_steps_ends_with_its_reason_everywhere(tmp_path, folder, capsys):
     plan = says("planner", '{"steps": ["one", "two"], "confidence": 0.9}')
     done = decides("evaluat", type="COMPLETE", summary="Enough.")
-    model = script(tmp_path, plan, done, decides(None, type="SELECT_MODE", mode="planner", reason="first"))
+    model = script(tmp_path, done, decides(None, type="SELECT_MODE", mode="planner", reason="first"), plan)
     agents = folder / ".antiphon" / "agents"
     agents.mkdir(parents=True)
     (agents / "planner.yaml").write_text(
