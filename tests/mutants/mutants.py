@@ -87,7 +87,12 @@ MUTANTS = (
     Mutant("S1-83", "agents/machine/sessions.py", "    if closing:\n        rest", "    if False:\n        rest"),
     # Errors are only information.
     Mutant("S1-108", "agents/machine/reports.py", 'line("failed", text, "error"', 'line("failed", text, "info"'),
-    Mutant("S1-108", "agents/machine/reports.py", 'reached", "warning")', 'reached", "error")'),
+    Mutant(
+        "S1-108",
+        "agents/machine/reports.py",
+        '[\'maxIterations\']}) reached", "warning"',
+        '[\'maxIterations\']}) reached", "info"',
+    ),
     # No other model is asked.
     Mutant("S1-109", "agents/machine/sessions.py", "if model not in tried), None)", "if model is None), None)"),
     # Idle connections of closed sessions stay.
