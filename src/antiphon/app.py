@@ -27,6 +27,7 @@ from antiphon.providers.base import Provider
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Prices
 from antiphon.providers.registry import Models
+from antiphon.providers.sessions import Sessions
 from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.errors import MachineTaken
 from antiphon.runtime.ids import new_ids
@@ -90,11 +91,14 @@ class App:
         undo: UndoFolder | None = None,
     ) -> None:
         self.models = models or Models()
+        self.sessions = Sessions(self.models)
         self._closing = asyncio.Event()
         grants = Grants()
         owners = Owners(lambda: self.runtime, limits, prices)
         machine = compose(
             lambda reference: owners.open(self.models.open(reference)),
+            open_session=lambda session, reference: owners.open(self.sessions.open(session, reference)),
+            close_session=self.sessions.close_soon,
             prices=prices,
             toolbox=toolbox,
             closing=self._closing,
@@ -135,6 +139,7 @@ class App:
         try:
             await self.runtime.stop()
         finally:
+            await self.sessions.wait_closed()
             await self.models.close()
 
 
@@ -154,9 +159,15 @@ def _check_names(machines: Iterable[Machine[Any, Any]], own: Machine[Any, Any]) 
     return hosted
 
 
+def _keep_session(id: str) -> None:
+    """Leave a session open, where there are none."""
+
+
 def compose(
     open_model: Callable[[str], Provider],
     *,
+    open_session: Callable[[str, str], Provider] | None = None,
+    close_session: Callable[[str], None] = _keep_session,
     prices: Prices | None = None,
     toolbox: Toolbox | None = None,
     closing: asyncio.Event | None = None,
@@ -166,9 +177,15 @@ def compose(
     summariser: Summariser | None = None,
     grants: Grants | None = None,
 ) -> Machine[Any, Any]:
-    """Return the thread machine with its children: chat, run and debate, and their replies, tools and permissions."""
+    """Return the thread machine with its children: chat, run and debate, and their replies, tools and permissions.
+
+    Without `open_session`, the sessions of runs open a model for each request.
+    """
+    open_run_model = open_session or (lambda _, reference: open_model(reference))
     price_table = prices or Prices()
     reply = streaming_machine.provide(actors={"streamReply": stream_reply(open_model, prices=price_table)})
+    stream_in_session = stream_reply(open_model, prices=price_table, open_session=open_run_model)
+    agent_reply = streaming_machine.provide(actors={"streamReply": stream_in_session})
     process = _process(closing or asyncio.Event())
     calls = call_tool(toolbox or NoTools())
     assess = assess_calls(toolbox or NoTools(), grants)
@@ -177,7 +194,14 @@ def compose(
     machine = thread_machine.provide(
         actors={
             "chat": chats.compose_chat(open_model, prices=price_table, reply=reply, tools=tools, summariser=summariser),
-            "run": runs.compose_run(open_model, prices=price_table, reply=reply, tools=tools, arbiter=arbiter),
+            "run": runs.compose_run(
+                open_run_model,
+                close_session=close_session,
+                prices=price_table,
+                reply=agent_reply,
+                tools=tools,
+                arbiter=arbiter,
+            ),
             "debate": debates.compose_debate(open_model, prices=price_table, reply=reply, judge=judge),
         }
     )
@@ -197,7 +221,14 @@ def former_machines() -> tuple[Machine[Any, Any], ...]:
     calls = call_tool(NoTools())
     tools = tools_machine_1.provide(actors={"tool": calls, "process": process, "approver": ask_approver(None)})
     chat = chats.compose_chat(_no_model, prices=prices, reply=reply, tools=tools, machine=chats.VERSION_1)
-    run = runs.compose_run(_no_model, prices=prices, reply=reply, tools=tools, machines=runs.VERSION_1)
+    run = runs.compose_run(
+        lambda _, reference: _no_model(reference),
+        close_session=_keep_session,
+        prices=prices,
+        reply=reply,
+        tools=tools,
+        machines=runs.VERSION_1,
+    )
     debate = debates.compose_debate(_no_model, prices=prices, reply=reply, machine=debates.VERSION_1)
     return (thread_machine_1.provide(actors={"chat": chat, "run": run, "debate": debate}),)
 

@@ -21,14 +21,39 @@ INPUT = {
     "task": "write a poem", "plan": None, "history": [], "lastError": None, "agents": AGENTS, "lastExecution": None,
     "arbiter": {"model": "scripted:teller"}, "defaultAgent": None, "limits": {"iterations": 9, "costUsd": 0.5},
 }  # fmt: skip
+SESSION = {"models": ["scripted:teller"], "session": None, "sessionId": "t-run-1-@arbiter", "sessionName": "@arbiter"}
+INPUT |= {"session": SESSION, "isLastTry": False, "isDefault": True}
 CHOICE = {"type": "SELECT_MODE", "mode": "developer", "reason": "to begin"}
 
 
+class Notes:
+    """What the task of an arbiter tells the machine."""
+
+    def __init__(self):
+        self.sent = []
+
+    def send_back(self, event):
+        self.sent.append(event)
+
+    def of(self, type):
+        return [event for event in self.sent if event["type"] == type]
+
+
+def tells(*replies):
+    return Teller(*[[TextDelta(json.dumps(one) if not isinstance(one, str) else one)] for one in replies])
+
+
+def decided(logic, providers, **changes):
+    """What the arbiter decides, and what it tells before; `providers` has a model by each reference."""
+    notes = Notes()
+    service = logic(lambda session, reference: providers[reference])
+    found = service.call({**INPUT, **changes}, notes)
+    return asyncio.run(found) if isawaitable(found) else found, notes
+
+
 def asked(logic, *replies, **changes):
-    teller = Teller(*[[TextDelta(json.dumps(one) if not isinstance(one, str) else one)] for one in replies])
-    service = logic(lambda reference: teller)
-    found = service.call({**INPUT, **changes}, None)
-    return asyncio.run(found) if isawaitable(found) else found, teller
+    teller = tells(*replies)
+    return decided(logic, {"scripted:teller": teller}, **changes)[0], teller
 
 
 @pytest.mark.requirement("S1-91", "S1-49", "S1-32")
@@ -64,19 +89,36 @@ def test_an_answer_that_does_not_fit_is_asked_for_once_more():
     assert (output["decision"], len(teller.asked)) == (CHOICE, 2)
 
 
-@pytest.mark.requirement("S1-51", "S1-B2")
-def test_a_second_bad_answer_is_an_error_that_the_machine_may_try_again():
-    with pytest.raises(ProviderError) as caught:
-        asked(arbiter_selects, "no", {"type": "SELECT_MODE"})
-
-    assert caught.value.recoverable
-
-
 @pytest.mark.requirement("S1-91")
-def test_an_unknown_agent_fits_the_schema_and_is_left_to_the_machine():
-    output, _ = asked(arbiter_selects, {**CHOICE, "mode": "nobody"})
+@pytest.mark.parametrize("answers", [("no", {"type": "SHRUG"}), ({**CHOICE, "mode": "nobody"},) * 2])
+def test_rules_decide_where_a_model_gives_no_decision_twice(answers):
+    output, notes = decided(arbiter_selects, {"scripted:teller": tells(*answers)})
 
-    assert output["decision"]["mode"] == "nobody"
+    assert output["decision"] == {"type": "SELECT_MODE", "mode": "planner", "reason": "There is no plan yet."}
+    assert output["usage"]["output"] > 0
+    [note] = notes.of("ARBITER_RULES")
+    assert note["reason"].startswith("the model gave no valid decision: ")
+
+
+@pytest.mark.parametrize(("is_default", "requests"), [(True, 0), (False, 1)])
+def test_rules_decide_for_a_model_without_structured_output_unless_it_is_named(is_default, requests):
+    teller = tells(CHOICE)
+    teller.model = Model("own:small", "own", "small", structured=False)
+    limits = {"iterations": 9, "costUsd": None}
+    output, notes = decided(arbiter_selects, {"scripted:teller": teller}, isDefault=is_default, limits=limits)
+
+    assert (output["decision"]["mode"], len(teller.asked)) == ("developer" if requests else "planner", requests)
+    assert [note["reason"] for note in notes.of("ARBITER_RULES")] == (
+        [] if requests else ["scripted:teller has no structured output"]
+    )
+
+
+def test_the_schema_names_the_agents_and_the_first_decision_selects_one():
+    first = decision_schema(list(AGENTS), is_first=True)
+    later = decision_schema(list(AGENTS))
+
+    assert first["properties"]["mode"] == later["properties"]["mode"] == {"type": "string", "enum": list(AGENTS)}
+    assert (first["properties"]["type"]["enum"], first["required"]) == (["SELECT_MODE"], ["type", "mode"])
 
 
 @pytest.mark.requirement("S1-32", "S1-104")
@@ -150,8 +192,8 @@ def test_rules_take_the_place_of_a_model():
 def test_a_model_without_a_price_is_not_asked_where_the_cost_is_limited(limit_usd, requests):
     teller = Teller([TextDelta(json.dumps(CHOICE))])
     teller.model = Model("openai:unpriced", "openai", "unpriced")
-    service = arbiter_selects(lambda reference: teller)
-    decision = service.call({**INPUT, "limits": {"iterations": 9, "costUsd": limit_usd}}, None)
+    service = arbiter_selects(lambda session, reference: teller)
+    decision = service.call({**INPUT, "limits": {"iterations": 9, "costUsd": limit_usd}}, Notes())
     if requests:
         asyncio.run(decision)
     else:

@@ -118,7 +118,8 @@ def test_everything_bad_that_is_tried_through_a_run_gets_what_the_page_says(work
     assert [line for line in rows if line not in PAGE.splitlines()] == []
     assert str(workspace.parent) not in "".join(rows)
     assert CANARY not in "".join(rows) + str(run)
-    assert (run["status"], run["outcome"]["summary"]) == ("completed", "Tried all.")
+    outcome = run["outcome"]
+    assert (run["status"], outcome["reason"], outcome["summary"]) == ("failed", "denied", "Tried all.")
     assert sorted(os.listdir(workspace.parent)) == ["secret.txt", "work"]
     assert (workspace / "kept").is_dir()
     assert os.listdir(workspace / ".git" / "hooks") == []

@@ -143,7 +143,7 @@ def test_a_command_is_asked_about_as_it_is_risky_and_shown_word_by_word(
         )
         if asked:
             await answered(runs, id, "deny")
-        assert await runs.status(id) == "completed"
+        assert await runs.status(id) == ("failed" if asked else "completed")
 
     played(tmp_path, troupe, main)
 

@@ -9,7 +9,7 @@ from tests.paths import PACKAGE
 
 # Modules whose messages have other words, each with the reason.
 OTHER_WORDS = {
-    "agents/arbiter.py": "a prompt to a model",
+    "agents/arbiter_request.py": "a prompt to a model",
     "agents/machine/agent.py": "a prompt that recorded walks hold",
     "agents/machine/reports.py": "an event that recorded walks hold",
     "chat/summaries.py": "a prompt to a model",

@@ -81,4 +81,25 @@ MUTANTS = (
     Mutant("E-18", "chart/steps.py", "limit = work.machine.max_iterations", "limit = 30_000"),
     # The machine is not in the list of the chat.
     Mutant("S0-97", "chat/__init__.py", '    "streaming_machine",\n    "to_archive",', '    "to_archive",'),
+    # Sessions at the edge stay open.
+    Mutant("S1-83", "agents/sessions.py", '                close(session["id"])', "                pass"),
+    # The machine keeps the values of sessions that have ended.
+    Mutant("S1-83", "agents/machine/sessions.py", "    if closing:\n        rest", "    if False:\n        rest"),
+    # Errors are only information.
+    Mutant("S1-108", "agents/machine/reports.py", 'line("failed", text, "error"', 'line("failed", text, "info"'),
+    Mutant(
+        "S1-108",
+        "agents/machine/reports.py",
+        '[\'maxIterations\']}) reached", "warning"',
+        '[\'maxIterations\']}) reached", "info"',
+    ),
+    # No other model is asked.
+    Mutant("S1-109", "agents/machine/sessions.py", "if model not in tried), None)", "if model is None), None)"),
+    # Idle connections of closed sessions stay.
+    Mutant("S1-109", "providers/registry.py", "await self._servers.release(server)", "pass"),
+    # A task with open steps, or whose changes were denied, is done.
+    Mutant("S1-B13", "agents/machine/outcome.py", 'plan is not None and not plan["isComplete"]', "False"),
+    Mutant("S1-B13", "agents/machine/outcome.py", '    if context["denied"]:', "    if False:"),
+    # Requests of agents have no session.
+    Mutant("S1-B14", "agents/machine/agent.py", 'None if session is None else session["id"]', "None"),
 )

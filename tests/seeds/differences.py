@@ -27,11 +27,6 @@ DIFFERENCES: dict[str, dict[int, Difference]] = {
             "AGENT_TOOL_CALL: toolCall.id is missing: expected a text", "results are matched to calls by id"
         ),
         350: Difference("executing", "CONTINUE lets the same agent go on, so there is nothing to select"),
-        460: Difference(None, "not built yet: severities of log lines"),
-        503: Difference(False, "not built yet: sessions of providers, closed at the end"),
-        512: Difference(None, "not built yet: severities of log lines"),
-        520: Difference(None, "not built yet: severities of log lines"),
-        524: Difference(None, "not built yet: severities of log lines"),
     },
     "002": {
         60: Difference(

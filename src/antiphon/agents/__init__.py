@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from antiphon.agents.machine.orchestrator import orchestrator_machine
     from antiphon.agents.plans import BadPlan, load_plan
     from antiphon.agents.service import Runs
+    from antiphon.agents.sessions import close_session
 
 __getattr__ = lazy_names(
     __name__,
@@ -46,6 +47,7 @@ __getattr__ = lazy_names(
         "machine.agent_config": ("AgentConfig",),
         "machine.crew": ("crew_machine",),
         "machine.orchestrator": ("orchestrator_machine",),
+        "sessions": ("close_session",),
         "plans": (
             "BadPlan",
             "load_plan",
@@ -69,6 +71,7 @@ __all__ = [
     "agent_machine",
     "arbiter_evaluates",
     "arbiter_selects",
+    "close_session",
     "crew_machine",
     "default_agents",
     "default_files",

@@ -19,6 +19,7 @@ NUMBERS: Mapping[str, tuple[int, tuple[type, ...]]] = {
     "backoffMs": (0, WHOLE), "longestBackoffMs": (0, WHOLE), "graceMs": (0, WHOLE),
 }  # fmt: skip
 OBJECTS = ("options",)
+EXAMPLE_FALLBACK = '["openai:gpt-5-mini"]'
 PATTERN = "*?[("  # characters of patterns: a name without them is that of one tool
 
 
@@ -37,9 +38,21 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     model = settings.get("model")
     if not (model is None or isinstance(model, str)):
         raise Refused(f"model is {model!r}; it must be a text, or null")
+    if not is_model_list(settings.get("fallback")):
+        raise Refused(f"fallback is {settings['fallback']!r}; it must be a list of models, such as {EXAMPLE_FALLBACK}")
     arbiter = settings.get("arbiter")
     if not (arbiter is None or isinstance(arbiter, Mapping)):
         raise Refused(f'arbiter is {arbiter!r}; it must be an object, such as {{"kind": "rules"}}')
+    others = (arbiter or {}).get("fallback")
+    if not is_model_list(others):
+        raise Refused(f"arbiter.fallback is {others!r}; it must be a list of models, such as {EXAMPLE_FALLBACK}")
+
+
+def is_model_list(models: object) -> bool:
+    """Return whether a value is a list of references to models, or absent."""
+    return models is None or (
+        isinstance(models, Sequence) and not isinstance(models, str) and all(isinstance(name, str) for name in models)
+    )
 
 
 def check_team(agents: Sequence[AgentConfig], settings: Mapping[str, Any]) -> None:
@@ -72,6 +85,8 @@ def check_required(agents: Sequence[AgentConfig]) -> None:
             text = agent.get(key)
             if not isinstance(text, str) or not text.strip():
                 raise InvalidAgent(str(agent.get("name") or "?"), f"its {key} is missing")
+        if not is_model_list(agent.get("fallback")):
+            raise InvalidAgent(agent["name"], f"its fallback is {agent.get('fallback')!r}; it must be a list of models")
 
 
 def check_targets(agent: AgentConfig, names: Sequence[str]) -> None:
@@ -90,8 +105,13 @@ def check_targets(agent: AgentConfig, names: Sequence[str]) -> None:
 
 
 def models_of(agents: Sequence[AgentConfig], settings: Mapping[str, Any], *, arbiter: bool) -> Iterator[str | None]:
-    """Yield the models that a run may use; that of the arbiter only if a model has this role."""
+    """Yield the models that a run may use; those of the arbiter only if a model has this role."""
     yield settings.get("model")
-    yield from (agent.get("model") for agent in agents)
+    yield from settings.get("fallback") or ()
+    for agent in agents:
+        yield agent.get("model")
+        yield from agent.get("fallback") or ()
     if arbiter:
-        yield (settings.get("arbiter") or {}).get("model")
+        named = settings.get("arbiter") or {}
+        yield named.get("model")
+        yield from named.get("fallback") or ()

@@ -11,6 +11,7 @@ from antiphon.agents.machine.orchestrator import orchestrator_machine
 from antiphon.agents.machine.version_1.agent import agent_machine_1
 from antiphon.agents.machine.version_1.migration import CHANGES
 from antiphon.agents.machine.version_1.orchestrator import crew_machine_1, orchestrator_machine_1
+from antiphon.agents.sessions import close_by
 from antiphon.chart.machine import Machine
 from antiphon.providers.base import Provider
 from antiphon.providers.prices import Prices
@@ -32,18 +33,22 @@ VERSION_1 = RunMachines(orchestrator_machine_1, crew_machine_1, agent_machine_1)
 
 
 def compose_run(
-    open_model: Callable[[str], Provider],
+    open_session: Callable[[str, str], Provider],
     *,
+    close_session: Callable[[str], None],
     prices: Prices,
     reply: Any,
     tools: Any,
     arbiter: Arbiter | None = None,
     machines: RunMachines = CURRENT,
 ) -> AnyMachine:
-    """Return the machine to provide as the thread's actor `run`."""
+    """Return the machine to provide as the thread's actor `run`.
+
+    The first request of a session opens it; `close_session` is called with the ids of sessions that have ended.
+    """
     if arbiter is None:
-        selects = arbiter_selects(open_model, prices)
-        evaluates = arbiter_evaluates(open_model, prices)
+        selects = arbiter_selects(open_session, prices)
+        evaluates = arbiter_evaluates(open_session, prices)
     else:
         selects = arbiter_by_function(arbiter, is_evaluation=False)
         evaluates = arbiter_by_function(arbiter, is_evaluation=True)
@@ -53,5 +58,6 @@ def compose_run(
             "arbiterSelectAgent": selects,
             "arbiterEvaluate": evaluates,
             "agentExecutor": machines.crew.provide(actors={"agent": agent}),
-        }
+        },
+        actions={} if machines is VERSION_1 else {"cleanupSession": close_by(close_session)},
     )

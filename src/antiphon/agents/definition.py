@@ -18,6 +18,7 @@ class Agent:
 
     With `tools`, tools or patterns of their names, the agent has these and no others. `on_success`, `on_failure`,
     `on_max_iterations` and `on_output`, which maps patterns, name the next agent, or COMPLETE, CONTINUE or RETRY.
+    `fallback` has the models to ask if its own fails; without it, those of the run are asked.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Agent:
     response_schema: Mapping[str, Any] | None = None
     plans: bool = False
     completes_step: bool = False
+    fallback: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
@@ -71,6 +73,7 @@ class Agent:
             "responseSchema": None if self.response_schema is None else dict(self.response_schema),
             "plans": self.plans or None,
             "completesStep": self.completes_step or None,
+            "fallback": None if self.fallback is None else list(self.fallback),
         }
         return cast(AgentConfig, {key: value for key, value in config.items() if value not in (None, {})})
 

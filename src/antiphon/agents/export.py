@@ -7,6 +7,7 @@ from antiphon.threads.export.document import Block, CodeBlock, Document, Heading
 from antiphon.threads.kinds import Json, Record
 
 STEP_HEADS = ("step", "what", "status", "agent")
+LOG_HEADS = ("time", "severity", "line")
 COLORS = {"success": "#2a7f3f", "failure": "#b3261e", "cancelled": "#8a8a8a"}
 SIGNS = {"complete": "x", "skipped": "-", "failed": "!", "in_progress": "~", "pending": " "}
 
@@ -33,6 +34,9 @@ def _blocks(run: Json) -> Iterator[Block]:
         ]
         blocks += [Words(text) for text in _texts(entry)]
         yield Turn(f"{number}. {turn_title(entry)}", blocks, turn_costs(entry), color=COLORS[entry["result"]])
+    if run["log"]:
+        yield Heading("Log")
+        yield Table(LOG_HEADS, log_rows(run), text_columns=len(LOG_HEADS))
 
 
 def _facts(run: Json) -> list[tuple[str, str]]:
@@ -50,6 +54,7 @@ def _facts(run: Json) -> list[tuple[str, str]]:
     facts += [
         ("Agents", ", ".join(run["agents"])),
         ("Model", run["model"] or "none"),
+        ("Fallback", ", ".join(run["fallback"])),
         ("Arbiter", str(arbiter)),
         ("Started", format_time(run["startedAt"])),
         ("Ended", format_time(run["endedAt"])),
@@ -74,6 +79,16 @@ def step_rows(run: Json) -> list[list[str]]:
     ]
 
 
+def log_rows(run: Json) -> list[list[str]]:
+    """Return a row for every line of the log."""
+    return [[format_time(line["at"]), line["severity"], " ".join(line["text"].split())] for line in run["log"]]
+
+
+def fallback_text(fallback: Json) -> str:
+    """Describe a fallback: both models, and why."""
+    return f"Fell back from {fallback['from']} to {fallback['to']}: {fallback['message']}"
+
+
 def turn_title(entry: Json) -> str:
     """Return the title of a turn: agent, step and result."""
     step = f", step {entry['step'] + 1}" if entry.get("step") is not None else ""
@@ -92,6 +107,7 @@ def turn_costs(entry: Json) -> str:
 
 
 def _texts(entry: Json) -> list[str]:
-    """Return the output and the error of a turn."""
+    """Return the fallbacks, the output and the error of a turn."""
     error = entry.get("error")
-    return [text for text in (entry.get("output"), f"It failed: {error}" if error else None) if text]
+    fallbacks = [fallback_text(fallback) for fallback in entry.get("fallbacks", ())]
+    return [text for text in (*fallbacks, entry.get("output"), f"It failed: {error}" if error else None) if text]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from antiphon.agents.machine.context import first_context
-from antiphon.agents.machine.reports import output
+from antiphon.agents.machine.reports import result_of
 from antiphon.threads.kinds import Json, NewText, ThreadSummary, content_of, error_message
 
 LIMITS = ("maxIterations", "maxFailures", "maxCostUsd", "maxWallMs")
@@ -31,15 +31,16 @@ def read_run(id: str, snapshot: Json, result: Json | None) -> dict[str, Any]:
     context: Any = child["snapshot"]["context"] if child is not None else first_context(thread["config"])
     # The actor of a run that has just ended exists until its thread stops it.
     is_ending = child is not None and child["snapshot"]["status"] == "done"
-    final: Json | None = dict(output(context)) if is_ending else result
+    final: Json | None = dict(result_of(context)) if is_ending else result
     outcome = None if final is None else {key: final[key] for key in OUTCOME if key in final}
-    run = {**output(context), **context, **(final or {})}
+    run = {**result_of(context), **context, **(final or {})}
     return {
         "id": id,
         "task": run["task"],
         "title": thread["title"] or run["task"],
         "status": snapshot["value"],
         "model": context["model"],
+        "fallback": list(context.get("fallback") or ()),
         "arbiter": dict(context["arbiter"]),
         "agents": list(context["agents"]),
         "plan": run["plan"],
@@ -53,6 +54,7 @@ def read_run(id: str, snapshot: Json, result: Json | None) -> dict[str, Any]:
         "startedAt": run["startedAt"],
         "endedAt": None if outcome is None else run["now"],
         "outcome": outcome,
+        "log": list(run.get("log") or ()),
     }
 
 

@@ -18,8 +18,8 @@ from antiphon.threads.toolbox import tools_to_json
 
 SETTINGS = (
     "agents", "plan", "session", "providerName", "maxIterations", "maxFailures", "maxCostUsd", "maxWallMs",
-    "backoffMs", "longestBackoffMs", "graceMs", "model", "arbiter", "tools", "consent", "options", "defaultAgent",
-    "dryRun", "workspace", "mcp",
+    "backoffMs", "longestBackoffMs", "graceMs", "model", "fallback", "arbiter", "tools", "consent", "options",
+    "defaultAgent", "dryRun", "workspace", "mcp",
 )  # fmt: skip
 ARBITER = "arbiter"
 RESUMABLE = ("interrupted", "waiting")

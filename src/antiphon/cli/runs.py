@@ -14,6 +14,7 @@ from antiphon.threads.library import Library
 MOST_TASK = 50
 # A run that waits for an answer whose process is gone has no request any more: it asks again when it is resumed.
 UNFINISHED = ("interrupted", "waiting")
+MOST_ERROR = 80
 EMPTY = 'no runs yet; start one with: antiphon run "TASK"'
 EXAMPLES = """examples:
   antiphon runs list                            list the latest runs
@@ -42,6 +43,8 @@ def _row(view: ThreadView) -> str:
     title = clip(sanitize_line(view.title), MOST_TASK)
     model = sanitize_line(view.model or "no model")
     hint = f"; continue with: antiphon run --resume {view.id}" if view.status in UNFINISHED else ""
+    if view.status == "failed" and view.error:
+        hint += f": {clip(sanitize_line(view.error), MOST_ERROR)}"
     hint += problem_hint(view.problem)
     return f"{view.id}  {format_time(view.updated)}  {title} ({', '.join(facts)}; {model}){hint}"
 

@@ -27,7 +27,17 @@ class Models:
     `rate_limits` are by the name of a key: a provider, or the base URL of a server. All models with one key share them.
     """
 
-    __slots__ = ("_clock", "_engines", "_limiters", "_plugins", "_raised", "_rate_limits", "_servers", "_timeouts")
+    __slots__ = (
+        "_clock",
+        "_engines",
+        "_limiters",
+        "_plugins",
+        "_raised",
+        "_rate_limits",
+        "_servers",
+        "_shared",
+        "_timeouts",
+    )
 
     def __init__(
         self,
@@ -57,6 +67,7 @@ class Models:
         )
         self._rate_limits = dict(rate_limits or {})
         self._limiters: dict[str, KeyLimiter] = {}
+        self._shared: set[str] = set()  # servers and engines that are also used without a session
         for name, opener in (openers or {}).items():
             self.register(name, opener)
 
@@ -79,6 +90,12 @@ class Models:
 
     def open(self, reference: str | Reference) -> Provider:
         """Open the model that a reference names; a missing key is reported by the first request."""
+        provider = self.open_unshared(reference)
+        self._shared.add(self.server_of(reference))
+        return provider
+
+    def open_unshared(self, reference: str | Reference) -> Provider:
+        """Open a model for a session; `release` ends what was kept for it."""
         parsed = parse_reference(reference) if isinstance(reference, str) else reference
         provider = self._open(parsed)
         key_name = parsed.base_url or parsed.provider
@@ -108,6 +125,24 @@ class Models:
             transport = self._servers.open_transport()
             return self._engines.open_model(parsed.model, transport, timeouts=self._timeouts, clock=self._clock)
         return self._servers.open(parsed)
+
+    def server_of(self, reference: str | Reference) -> str:
+        """Return what the requests of a model share with those of others: a server, a process, or nothing."""
+        parsed = parse_reference(reference) if isinstance(reference, str) else reference
+        if self._is_plugin(parsed) or parsed.provider in WITHOUT_SERVER:
+            return str(parsed)
+        return self._servers.base_url_of(parsed)
+
+    async def release(self, reference: str) -> None:
+        """End what was kept for a model: idle connections, a child process; what was opened by `open` stays."""
+        parsed = parse_reference(reference)
+        server = self.server_of(parsed)
+        if self._is_plugin(parsed) or parsed.provider == "scripted" or server in self._shared:
+            return
+        if parsed.provider == "local":
+            await self._engines.release(parsed.model)
+        else:
+            await self._servers.release(server)
 
     def _is_plugin(self, parsed: Reference) -> bool:
         return parsed.provider in self._plugins or parsed.provider not in NAMES

@@ -10,7 +10,7 @@ from antiphon.providers.hosted import default_url, needs_key, open_transport, wi
 from antiphon.providers.keys import Keys
 from antiphon.providers.references import Reference
 from antiphon.providers.remote import RemoteModel
-from antiphon.providers.wire import Transport
+from antiphon.providers.wire import PoolingTransport, Transport
 
 
 class Servers:
@@ -37,7 +37,7 @@ class Servers:
     def open(self, reference: Reference) -> RemoteModel:
         """Open a model on the server that its reference names."""
         wire = wire_for(reference)
-        base_url = reference.base_url or self._base_urls.get(reference.provider) or default_url(reference.provider)
+        base_url = self.base_url_of(reference)
         return RemoteModel(
             Model(str(reference), wire.name, reference.model),
             wire,
@@ -51,6 +51,15 @@ class Servers:
             clock=self._clock,
             circuit=self._circuit_of(base_url),
         )
+
+    def base_url_of(self, reference: Reference) -> str:
+        """Return the address of the server that a reference names."""
+        return reference.base_url or self._base_urls.get(reference.provider) or default_url(reference.provider)
+
+    async def release(self, base_url: str) -> None:
+        """Close the idle connections to a server."""
+        if isinstance(self._transport, PoolingTransport):
+            await self._transport.close_idle(base_url)
 
     def open_transport(self) -> Transport:
         """Open the connections that all models share, if they are not open yet."""

@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from antiphon.errors import Code
 from antiphon.providers.base import Delta, Request
@@ -58,6 +58,15 @@ class Transport(Protocol):
 
     async def close(self) -> None:
         """Close all connections."""
+        ...
+
+
+@runtime_checkable
+class PoolingTransport(Transport, Protocol):
+    """A transport that keeps connections for later requests."""
+
+    async def close_idle(self, url: str) -> None:
+        """Close the connections to the server of a URL that no request uses."""
         ...
 
 

@@ -77,8 +77,12 @@ def stream_reply(
     prices: Prices | None = None,
     clock: Clock = REAL_CLOCK,
     jitter: Callable[[], float] = random,
+    open_session: Callable[[str, str], Provider] | None = None,
 ) -> AsyncLogic:
-    """Return the logic for `streamReply`: it asks the model that the input names, and sends events to the machine."""
+    """Return the logic for `streamReply`: it asks the model that the input names, and sends events to the machine.
+
+    With `open_session`, a reply whose input names a session asks the model of that session.
+    """
     price_list = prices or Prices()
 
     async def run(input: Mapping[str, Any], scope: TaskScope) -> None:
@@ -86,7 +90,11 @@ def stream_reply(
         try:
             if input["model"] is None:
                 raise ProviderError(Code.BAD_REQUEST, "no model is set")
-            provider = open_model(input["model"])
+            session_id = input.get("sessionId")
+            if open_session is not None and session_id is not None:
+                provider = open_session(session_id, input["model"])
+            else:
+                provider = open_model(input["model"])
             request = request_of(input)
             checker = _answer_checker(input)
         except ProviderError as error:

@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from antiphon import create_actor, from_task, wait_for
+from antiphon.agents.machine.choices import has_agent
 from antiphon.agents.machine.context import OrchestratorContext
-from antiphon.agents.machine.orchestrator import GUARDS, orchestrator_machine
+from antiphon.agents.machine.orchestrator import orchestrator_machine
 from tests.fixtures.charts import load_chart
 from tests.fixtures.orchestrator import (
     AGAIN,
@@ -243,8 +244,8 @@ def test_an_agent_chosen_by_an_evaluation_works_at_once():
 
     assert (known.state, known.context["currentMode"]) == ("executing", "reviewer")
     assert unknown.state == "selecting"
-    assert GUARDS["hasAgent"](known.context, {"type": "X"}, {"name": "developer"})
-    assert not GUARDS["hasAgent"](known.context, {"type": "X"}, {"name": "nobody"})
+    assert has_agent(known.context, {"type": "X"}, {"name": "developer"})
+    assert not has_agent(known.context, {"type": "X"}, {"name": "nobody"})
 
 
 @pytest.mark.requirement("S1-61", "S1-63", "S1-70", "S1-B5")

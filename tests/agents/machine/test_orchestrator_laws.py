@@ -50,7 +50,14 @@ RULED = {
 }
 CALL = {"type": "AGENT_TOOL_CALL", "toolCall": {"id": "1", "name": "shell"}}
 WAITS = {"type": "AGENT_WAITS", "agentId": "agent-0", "reason": "question", "id": "q", "question": "Which?"}
+SESSION = {"id": "t-run-1-developer", "model": "a:one"}
+FELL_BACK = {"from": "a:one", "to": "b:two", "code": "1002", "message": "overloaded"}
 EVENTS = [
+    {"type": "AGENT_SESSION", "agentId": "agent-0", "name": "developer", "session": SESSION},
+    {"type": "AGENT_FALLBACK", "agentId": "agent-0", "name": "developer", "fallback": FELL_BACK},
+    {"type": "ARBITER_SESSION", "name": "@arbiter", "session": {"id": "t-run-1-@arbiter", "model": "a:one"}},
+    {"type": "ARBITER_FALLBACK", "name": "@arbiter", "fallback": FELL_BACK},
+    {"type": "ARBITER_RULES", "reason": "a:one has no structured output"}, done("no", denied=["shell"]),
     {**START, "plan": PLAN}, COMPLETE, CONTINUE, AGAIN, select("developer"), select("nobody"), done(), done("over"),
     done("read it"), FAILED, done(failedOutright=True, success=False, error=BUSY), CALL, WAITS,
     {"type": "AGENT_ERROR", "error": BROKEN}, {"type": "AGENT_ERROR", "error": LOST, "actorId": "executeAgent"},

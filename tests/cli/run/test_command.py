@@ -176,7 +176,8 @@ def test_what_is_piped_in_is_part_of_the_task(model, folder):
     assert happened[0]["facts"]["task"] == "Do this:\n\nwords"
 
 
-def test_where_nobody_can_be_asked_a_change_is_denied_and_the_agent_told_why(tmp_path, folder, capsys):
+@pytest.mark.requirement("S1-B13")
+def test_where_nobody_can_be_asked_a_change_is_denied_and_the_task_is_not_done(tmp_path, folder, capsys):
     model = script(
         tmp_path,
         says("developer", "Denied, then.", after="write_file"),
@@ -186,10 +187,50 @@ def test_where_nobody_can_be_asked_a_change_is_denied_and_the_agent_told_why(tmp
     code = run("-m", model, "--arbiter", "rules", "--workspace", folder, "Write add.py")
 
     out, err = capsys.readouterr()
-    assert (code, out) == (0, "Denied, then.\n")
+    assert (code, out) == (1, "Denied, then.\n")
     assert not (folder / "add.py").exists()
+    assert "not done: changes were denied (write_file); allow more with --mode auto-edit or auto" in err
     assert "no user to ask" in err
     assert "write_file denied: no user to ask; --mode auto-edit allows file changes" in err
+
+
+@pytest.mark.requirement("S1-109", "S1-108")
+def test_another_model_is_asked_where_the_first_fails(tmp_path, folder, model, capsys):
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    failing = script(broken, {"steps": [{"error": "2002", "message": "not for you"}]})
+    options = ["-m", failing, "--fallback", model, "--arbiter", "rules", "--mode", "auto-edit", "--workspace", folder]
+    code = run(*options, "Write add.py")
+
+    _, err = capsys.readouterr()
+    assert code == 0
+    assert f"warning: Agent 'planner' falls back from {failing} to {model}: not for you" in err
+    assert main(["runs", "show", "last"]) == 0
+    assert f"Fell back from {failing} to {model}: not for you" in capsys.readouterr().out
+
+
+@pytest.mark.requirement("S1-B13", "S1-108")
+def test_a_run_with_open_steps_ends_with_its_reason_everywhere(tmp_path, folder, capsys):
+    plan = says("planner", '{"steps": ["one", "two"], "confidence": 0.9}')
+    done = decides("evaluat", type="COMPLETE", summary="Enough.")
+    model = script(tmp_path, done, decides(None, type="SELECT_MODE", mode="planner", reason="first"), plan)
+    agents = folder / ".antiphon" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "planner.yaml").write_text(
+        "name: planner\nwhenToUse: to plan\nplans: true\nsystemPrompt: You are the planner of the team.\n"
+    )
+    code = run("-m", model, "--workspace", folder, "--json", "Do it")
+    happened, end = ended(capsys.readouterr().out)
+    main(["runs", "list", "--json"])
+    [listed] = json.loads(capsys.readouterr().out)
+    main(["runs", "show", "last", "--json"])
+    shown = json.loads(capsys.readouterr().out)
+
+    assert (code, end["success"], end["reason"]) == (1, False, "open_steps")
+    [not_done] = [one["facts"] for one in happened if one["kind"] == "not_done"]
+    assert (not_done["severity"], not_done["text"]) == ("warning", "Not done: 2 of 2 steps of the plan are open")
+    assert (listed["status"], listed["error"]) == ("failed", "2 of 2 steps of the plan are open")
+    assert (shown["outcome"]["reason"], shown["log"][-1]["severity"]) == ("open_steps", "info")
 
 
 def test_a_question_that_nobody_can_answer_goes_back_to_the_agent(tmp_path, folder, capsys):
@@ -290,8 +331,8 @@ def test_tools_of_servers_are_offered_beside_those_of_the_workspace(tmp_path, fo
     options = ["-m", model, "--arbiter", "rules", "--mode", "auto", "--workspace", folder, "--mcp", servers]
     code = run(*options, "--json", "Echo")
 
-    happened, _ = ended(capsys.readouterr().out)
-    assert code == 0
+    happened, end = ended(capsys.readouterr().out)
+    assert (code, end["reason"]) == (1, "denied")
     [asked] = [one for one in happened if one["kind"] == "agent_waits"]
     assert (asked["facts"]["calls"][0]["name"], asked["facts"]["calls"][0]["risk"]) == ("old__echo", "destructive")
 

@@ -134,7 +134,7 @@ def test_a_change_is_denied_and_the_agent_is_told_why(tmp_path, folder):
         screen.until("← write_file was not called")
         _, code = screen.end()
 
-    assert code == 0
+    assert code == 1
     assert list(folder.iterdir()) == []
 
 
@@ -167,7 +167,7 @@ def test_what_was_typed_before_a_call_was_shown_allows_nothing(tmp_path, folder)
         screen.type("")
         _, code = screen.end()
 
-    assert code == 0
+    assert code == 1
     assert list(folder.iterdir()) == []
 
 

@@ -40,6 +40,7 @@ REPLIES = [
 ]
 JUDGED = [{**call("write", path="a"), "risk": "write", "text": "write(a)"}]
 ALLOWED = [{"decision": "allow", "scope": "tool", "tool": "write", "value": "write"}]
+DENIED = {"decision": "denied", "scope": None, "calls": JUDGED}
 DONE = [answered("c-write", "c-shell"), answered("c-write", lost=True)]
 FAILURES = ("REPLY.FAILED", "xstate.error.actor.reply", "xstate.error.actor.tools")
 POOL = [
@@ -47,6 +48,7 @@ POOL = [
     *DONE * 3,
     *({"to": "tools", "event": {"type": "END", "output": one["output"]}} for one in DONE),
     {"to": "tools", "event": {"type": "END", "output": {**DONE[0]["output"], "overrides": ALLOWED}}},
+    {"to": "tools", "event": {"type": "END", "output": {**DONE[0]["output"], "permission": DENIED}}},
     *({"type": type, "error": error} for type in FAILURES for error in (LOST, {"code": "9001", "message": "no"})),
     *({"type": type} for type in ("REPLY.STARTED", "REPLY.CANCELLED", "CANCEL", "RESUME", "RESUME", "NOTHING")),
     *[{"type": "wait", "id": "r1", "address": "permission", "calls": JUDGED, "timeoutMs": 9}] * 3,
@@ -54,6 +56,8 @@ POOL = [
     *[OPEN, STALE, OTHER] * 3,
     7,
 ]  # fmt: skip
+SESSION = {"models": ["m", "b:two"], "sessionId": "t-run-1-developer", "sessionName": "developer"}
+FAILED = {"type": "REPLY.FAILED", "error": {"code": "1002", "message": "overloaded"}, "costUsd": 0.25}
 SCHEMA = {"type": "object", "properties": {"verdict": {"type": "string"}}, "required": ["verdict"]}
 GIVEN = {"agentId": "agent-0", "turnId": "t1-", "prompt": "Task: write", "model": "m", "tools": TOOLS}
 STARTS = [
@@ -62,4 +66,7 @@ STARTS = [
     ({**GIVEN, "agent": agent("judge", responseSchema=SCHEMA), "consent": {"timeoutMs": 50}}, []),
     ({**GIVEN, "agent": agent("planner", plans=True), "budgetUsd": 1.0, "options": {"temperature": 0}}, []),
     ({**GIVEN, "agent": agent("hasty"), "maxTurns": 2}, []),
+    ({**GIVEN, "agent": agent("curious")}, [replied("", call("ask_user", question="Why?")), STALE, OPEN]),
+    ({**GIVEN, **SESSION, "agent": agent("developer")}, []),
+    ({**GIVEN, **SESSION, "agent": agent("developer"), "budgetUsd": 1.5}, [FAILED, FAILED]),
 ]

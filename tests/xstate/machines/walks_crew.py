@@ -32,7 +32,10 @@ def lines(number):
     ]
 
 
-TOLD = ("AGENT_MESSAGE", "AGENT_TOOL_CALL", "AGENT_TOOL_RESULT", "AGENT_PLAN", "AGENT_WAITS", "AGENT_GOES_ON")
+TOLD = (
+    "AGENT_MESSAGE", "AGENT_TOOL_CALL", "AGENT_TOOL_RESULT", "AGENT_PLAN", "AGENT_WAITS", "AGENT_GOES_ON",
+    "AGENT_SESSION", "AGENT_FALLBACK",
+)  # fmt: skip
 POOL = [
     *(line for number in range(3) for line in lines(number)),
     *({"type": type, "agentId": "agent-0", "facts": [1, None]} for type in TOLD),

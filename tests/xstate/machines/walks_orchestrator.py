@@ -2,7 +2,7 @@
 
 from antiphon.agents.machine.orchestrator import orchestrator_machine
 from tests.agents.machine.test_orchestrator_laws import BUSY, CALL, ENDS, EVENTS, INPUT, LOST, RULED
-from tests.fixtures.orchestrator import AGENTS, BROKEN, PLAN, START, agent, select
+from tests.fixtures.orchestrator import AGAIN, AGENTS, BROKEN, FAILED, PLAN, START, agent, select
 
 MACHINE = orchestrator_machine
 LENGTH = 25
@@ -76,6 +76,8 @@ STARTS = [
     (PLANNED, [{**START, "runId": "n0"}, select("developer"), *WAITING, {"type": "RETRY"}]),
     ({**PLANNED, "agents": RULED, "maxCostUsd": 3.5}, [START, select("developer")]),
     ({**LIMITED, "dryRun": True, "defaultAgent": "reviewer"}, [START]),
+    ({"agents": AGENTS, "maxFailures": 1}, [START, select("developer"), FAILED, AGAIN]),
+    ({"agents": AGENTS}, [START, {"type": "SKIP_STEP"}]),
     ({"agents": {}}, [START]),
     ({"agents": {"only": agent("only", completesStep=True)}, "plan": PLAN, "maxFailures": 1}, [START]),
     ({**PLANNED, "maxIterations": 1}, [START, select("developer"), end("executeAgent", {"success": True})]),

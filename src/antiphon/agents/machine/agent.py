@@ -3,13 +3,14 @@
 1. The chat machine is a tree of branches for a person; a turn is one line that ends by itself, so it has a machine of
    its own. Its children `reply` (streaming) and `tools` (with permission) are the same.
 2. `ask_user` and `update_plan` are answered here, all other calls by `tools`. Every call gets a result.
-3. After the loss of its process the turn waits for RESUME, and continues with all results it has: no call is repeated.
+3. Its session with a model begins with the first request. When the model is given up, the next one is asked.
+4. After the loss of its process the turn waits for RESUME, and continues with all results it has: no call is repeated.
 """
 
 from collections.abc import Mapping
 from typing import Any, cast
 
-from antiphon.agents.machine import tool_calls
+from antiphon.agents.machine import outcome, tool_calls, turn_session
 from antiphon.agents.machine.agent_types import (
     AgentContext,
     AgentUpdate,
@@ -80,9 +81,16 @@ def reply_input(context: AgentContext) -> ReplyInput:
 
 
 def ask_model(context: AgentContext, event: PlainEvent, enqueue: AgentEnqueue) -> None:
-    """Count the request, and ask the model."""
+    """Count the request, and ask the model in its session, which begins with the first request."""
     enqueue.assign(AgentUpdate(turns=context["turns"] + 1))
-    enqueue(spawn_child(REPLY, id=REPLY, input=reply_input))
+    turn_session.begin_session(context, enqueue)
+    enqueue(spawn_child(REPLY, id=REPLY, input=session_reply_input))
+
+
+def session_reply_input(context: AgentContext) -> ReplyInput:
+    """Return the input of the model, with the id of the session."""
+    session = context["session"]
+    return {**reply_input(context), "sessionId": None if session is None else session["id"]}
 
 
 def keep_reply(context: AgentContext, event: ReplyCompleted) -> AgentUpdate:
@@ -226,14 +234,14 @@ def conclude_with(problem: str | None, context: AgentContext, event: ReplyComple
     }
 
 
-def output(context: AgentContext) -> AgentResult:
+def turn_result(context: AgentContext) -> AgentResult:
     """Return the result of the turn."""
-    outcome = context["outcome"]
+    end = context["outcome"]
     agent = context["agent"]
     result: AgentResult = {
         "agent": agent.get("name") if agent else None,
         "step": context["step"],
-        "success": outcome == "done",
+        "success": end == "done",
         "summary": context["summary"],
         "output": context["summary"],
         "usage": context["usage"],
@@ -248,12 +256,21 @@ def output(context: AgentContext) -> AgentResult:
         result["planUpdates"] = context["planUpdates"]
     if context["cancelled"]:
         result["cancelled"] = True
-    if outcome == "exhausted":
+    if end == "exhausted":
         result["exhausted"] = True
     if context["error"] is not None:
         result["error"] = context["error"]
         # A turn whose model could not be asked has failed outright; one that gave a bad answer has not.
         result["failedOutright"] = context["error"]["code"] != "invalid_output"
+    return result
+
+
+def output(context: AgentContext) -> AgentResult:
+    """Return the result of the turn, with its fallbacks and with the tools that changed something or were denied."""
+    result = turn_result(context)
+    for key in ("fallbacks", "denied", "changed"):
+        if context[key]:
+            result[key] = context[key]
     return result
 
 
@@ -264,6 +281,7 @@ _agents = setup[AgentContext, Any](
         "mustGoOn": must_go_on,
         "mustAnswerAgain": must_answer_again,
         "isLoss": is_loss_event,
+        "hasFallback": turn_session.has_fallback,
         "isAnswered": tool_calls.is_answered,
         "isWaiting": is_waiting,
         "isAnswer": is_answer,
@@ -282,6 +300,8 @@ _agents = setup[AgentContext, Any](
         "complain": assign(complain),
         "conclude": assign(conclude),
         "fail": assign(fail),
+        "fallBack": enqueue_actions(turn_session.fall_back),
+        "noteDenials": assign(outcome.note_denials),
         "noteCancelled": assign(AgentUpdate(cancelled=True)),
         "exhaust": assign(AgentUpdate(outcome="exhausted", summary=EXHAUSTED)),
         "callTools": enqueue_actions(tool_calls.call_tools),

@@ -105,6 +105,7 @@ class AgentConfig(TypedDict):
     whenToUse: str
     systemPrompt: str
     model: NotRequired[str | None]
+    fallback: NotRequired[list[str]]
     temperature: NotRequired[float]
     tools: NotRequired[ToolFilter]
     shell: NotRequired[ToolFilter]

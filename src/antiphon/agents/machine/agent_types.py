@@ -1,9 +1,10 @@
 """Types of an agent's turn: its context, and its events by what its functions read in them."""
 
+from collections.abc import Mapping
 from typing import Literal, NotRequired, TypedDict
 
 from antiphon.agents.machine.agent_config import AgentConfig, ToolJson
-from antiphon.agents.machine.results import Json, RunError, Usage
+from antiphon.agents.machine.results import Fallback, Json, ModelSession, RunError, Usage
 from antiphon.threads.machine.content import MessageJson, ResultPart
 from antiphon.threads.machine.permission_rules import CallRequest, ConsentSettings, JudgedCall
 from antiphon.threads.machine.scopes import Override
@@ -65,6 +66,14 @@ class AgentContext(TypedDict):
     error: RunError | None
     summary: str
     outcome: Literal["done", "failed", "exhausted"] | None
+    models: list[str]
+    tried: list[str]
+    session: ModelSession | None
+    sessionId: str
+    sessionName: str
+    fallbacks: list[Fallback]
+    denied: list[str]
+    changed: list[str]
 
 
 class AgentUpdate(TypedDict, total=False):
@@ -97,6 +106,14 @@ class AgentUpdate(TypedDict, total=False):
     error: RunError | None
     summary: str
     outcome: Literal["done", "failed", "exhausted"] | None
+    models: list[str]
+    tried: list[str]
+    session: ModelSession | None
+    sessionId: str
+    sessionName: str
+    fallbacks: list[Fallback]
+    denied: list[str]
+    changed: list[str]
 
 
 class ReplyInput(TypedDict):
@@ -109,6 +126,7 @@ class ReplyInput(TypedDict):
     options: Json
     budgetUsd: float | None
     reportsToParent: bool
+    sessionId: NotRequired[str | None]
 
 
 class ChildFailed(TypedDict):
@@ -116,6 +134,8 @@ class ChildFailed(TypedDict):
 
     type: str
     error: NotRequired[object]
+    costUsd: NotRequired[float | None]
+    usage: NotRequired[Mapping[str, object] | None]
 
 
 class ToolPermission(TypedDict):

@@ -36,7 +36,7 @@ def has_task(context: OrchestratorContext, event: TaskFields) -> bool:
 def start_task(context: OrchestratorContext, event: TaskFields) -> OrchestratorUpdate:
     """Start a task, and forget the one before."""
     return {
-        **fresh_task(),
+        **fresh_task(context),
         "task": task_of(event),
         "startedAt": event.get("at"),
         "now": event.get("at"),

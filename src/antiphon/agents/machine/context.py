@@ -1,12 +1,13 @@
 """The context of the orchestrator: task, agents, plan, history and limits."""
 
 from collections.abc import Mapping
-from typing import NotRequired, TypedDict, cast
+from typing import Literal, NotRequired, TypedDict, cast
 
 from antiphon.agents.machine.agent_config import AgentConfig, ToolJson, agents_of
 from antiphon.agents.machine.decisions import MAPPING, Assignment, PartialDecision
 from antiphon.agents.machine.plan import TaskPlan, plan_of
-from antiphon.agents.machine.results import NUMBER, ExecutionEntry, Json, RunError, Usage
+from antiphon.agents.machine.results import NUMBER, ExecutionEntry, Json, ModelSession, RunError, Usage
+from antiphon.chart.actions import Enqueue
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.content import MessageJson
 from antiphon.threads.machine.permission_rules import ConsentSettings
@@ -18,7 +19,7 @@ TASK_KEYS = (
     "task", "startedAt", "currentAgent", "currentMode", "plan", "history", "messages", "consecutiveFailures",
     "totalFailures", "lastError", "lastArbiterDecision", "iterationCount", "runId", "crew", "conversations",
     "forcedAgent", "guidance", "executionStartedAt", "executionCostUsd", "toolsRunning", "waiting", "lostAgents",
-    "lostIn", "cancelling", "atWork", "now", "costUsd", "usage", "summary", "reason",
+    "lostIn", "cancelling", "atWork", "now", "costUsd", "usage", "summary", "reason", "denied", "log",
 )  # fmt: skip
 MOST_MESSAGES = 60
 
@@ -35,6 +36,14 @@ class Question(TypedDict):
     options: NotRequired[object]
     calls: NotRequired[object]
     timeoutMs: NotRequired[object]
+
+
+class LogLine(TypedDict):
+    """A line for people, as the record of a run keeps it."""
+
+    at: float | None
+    severity: Literal["info", "warning", "error"]
+    text: str
 
 
 class OrchestratorContext(TypedDict):
@@ -63,6 +72,7 @@ class OrchestratorContext(TypedDict):
     longestBackoffMs: float
     graceMs: float
     model: str | None
+    fallback: list[str]
     arbiter: Json
     tools: list[ToolJson]
     consent: ConsentSettings
@@ -89,6 +99,9 @@ class OrchestratorContext(TypedDict):
     usage: Usage
     summary: str
     reason: str | None
+    sessions: dict[str, ModelSession]
+    denied: list[str]
+    log: list[LogLine]
 
 
 class OrchestratorUpdate(TypedDict, total=False):
@@ -117,6 +130,7 @@ class OrchestratorUpdate(TypedDict, total=False):
     longestBackoffMs: float
     graceMs: float
     model: str | None
+    fallback: list[str]
     arbiter: Json
     tools: list[ToolJson]
     consent: ConsentSettings
@@ -143,6 +157,12 @@ class OrchestratorUpdate(TypedDict, total=False):
     usage: Usage
     summary: str
     reason: str | None
+    sessions: dict[str, ModelSession]
+    denied: list[str]
+    log: list[LogLine]
+
+
+OrchestratorEnqueue = Enqueue[OrchestratorContext, dict[str, object]]
 
 
 class Output(TypedDict):
@@ -159,6 +179,7 @@ class Output(TypedDict):
     usage: Usage
     durationMs: float | None
     error: NotRequired[RunError]
+    log: NotRequired[list[LogLine]]
 
 
 def first_context(input: Mapping[str, object] | None = None) -> OrchestratorContext:
@@ -171,9 +192,11 @@ def first_context(input: Mapping[str, object] | None = None) -> OrchestratorCont
     )
 
 
-def fresh_task() -> OrchestratorUpdate:
-    """Return the keys of a task with their first values."""
-    return cast(OrchestratorUpdate, {key: value for key, value in DEFAULTS.items() if key in TASK_KEYS})
+def fresh_task(context: OrchestratorContext) -> OrchestratorUpdate:
+    """Return the keys of a task with their first values; a context of version 1 has fewer."""
+    return cast(
+        OrchestratorUpdate, {key: value for key, value in DEFAULTS.items() if key in TASK_KEYS and key in context}
+    )
 
 
 def recent_messages(messages: list[MessageJson]) -> list[MessageJson]:

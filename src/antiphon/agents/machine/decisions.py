@@ -46,8 +46,12 @@ class DecisionEvent(TypedDict):
     output: NotRequired[object]
 
 
-def decision_schema(agents: Sequence[str]) -> dict[str, object]:
-    """Return the JSON Schema of a decision among some agents; flat, so that small models can follow it."""
+def decision_schema(agents: Sequence[str], *, is_first: bool = False) -> dict[str, object]:
+    """Return the JSON Schema of a decision among some agents; flat, so that small models can follow it.
+
+    The first decision of a task selects an agent: there is nothing yet to continue, to repeat or to complete.
+    """
+    types = ["SELECT_MODE"] if is_first and agents else ["SELECT_MODE", "CONTINUE", "COMPLETE", "RETRY"]
     mode: dict[str, object] = {"type": "string", "enum": list(agents)} if agents else {"type": "string"}
     assignment = {
         "type": "object",
@@ -58,16 +62,15 @@ def decision_schema(agents: Sequence[str]) -> dict[str, object]:
     return {
         "type": "object",
         "properties": {
-            "type": {"type": "string", "enum": ["SELECT_MODE", "CONTINUE", "COMPLETE", "RETRY"]},
-            "mode": {"type": "string"},
+            "type": {"type": "string", "enum": types},
+            "mode": mode,
             "reason": words,
             "summary": words,
             "parallel": {"type": "array", "items": assignment, "maxItems": MOST_PARALLEL},
             "completed": {"type": "array", "items": {"type": "integer", "minimum": 0}, "maxItems": 100},
         },
-        "required": ["type"],
+        "required": ["type", "mode"] if is_first and agents else ["type"],
         "allOf": [
-            # A mode that is no agent is not asked for again: the machine handles that, and counts it.
             {"anyOf": [{"properties": {"type": {"enum": ["CONTINUE", "RETRY", "COMPLETE"]}}}, {"required": ["mode"]}]}
         ],
     }

@@ -3,7 +3,7 @@
 from typing import Literal, NotRequired, TypedDict
 
 from antiphon.agents.machine.decisions import ArbiterDecision
-from antiphon.agents.machine.results import GivenResult, Json
+from antiphon.agents.machine.results import Fallback, GivenResult, Json, ModelSession
 from antiphon.threads.machine.content import ErrorJson, PartJson, RunFields, UsageJson
 
 PUBLIC = (
@@ -166,7 +166,42 @@ class AgentLost(TypedDict):
     agentId: NotRequired[str]
 
 
-AgentReport = AgentSpoke | AgentCalledTool | AgentGotResult | AgentChangedPlan | AgentWaits | AgentGoesOn | AgentLost
+class SessionOpened(TypedDict):
+    """An agent, or the arbiter, asks a model for the first time."""
+
+    type: Literal["AGENT_SESSION", "ARBITER_SESSION"]
+    agentId: NotRequired[str]
+    name: str
+    session: ModelSession
+
+
+class FellBack(TypedDict):
+    """An agent, or the arbiter, asks another model, because its own has failed."""
+
+    type: Literal["AGENT_FALLBACK", "ARBITER_FALLBACK"]
+    agentId: NotRequired[str]
+    name: str
+    fallback: Fallback
+
+
+class RulesDecided(TypedDict):
+    """Rules decide in place of a model that cannot."""
+
+    type: Literal["ARBITER_RULES"]
+    reason: str
+
+
+AgentReport = (
+    AgentSpoke
+    | AgentCalledTool
+    | AgentGotResult
+    | AgentChangedPlan
+    | AgentWaits
+    | AgentGoesOn
+    | AgentLost
+    | SessionOpened
+    | FellBack
+)
 OrchestratorEvent = (
     StartTask
     | ForceAgent
@@ -177,6 +212,7 @@ OrchestratorEvent = (
     | RunFailed
     | AgentCompleted
     | AgentReport
+    | RulesDecided
 )
 
 

@@ -10,10 +10,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from antiphon.agents.machine import choices, limits, reports, work
+from antiphon.agents.machine import choices, inputs, limits, reports, work
 from antiphon.agents.machine.context import (
     CHART,
     OrchestratorContext,
+    OrchestratorEnqueue,
     OrchestratorUpdate,
     Question,
     first_context,
@@ -30,10 +31,8 @@ from antiphon.agents.machine.events import (
     RunCommand,
     TaskFields,
 )
-from antiphon.agents.machine.reports import OrchestratorEnqueue
 from antiphon.agents.machine.results import Json, RunError, error_of, is_loss
-from antiphon.chart.actions import BoundAction, assign, emit, enqueue_actions
-from antiphon.chart.guards import Guard
+from antiphon.chart.actions import BoundAction, assign, enqueue_actions
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 
@@ -41,9 +40,9 @@ CREW = "executeAgent"
 WALL_TIME = "wallTime"
 GRACE = "grace"
 INPUTS: Mapping[str, Callable[[OrchestratorContext], Mapping[str, object]]] = {
-    "selecting": work.arbiter_input,
-    "executing": work.crew_input,
-    "evaluating": work.arbiter_input,
+    "selecting": inputs.arbiter_input,
+    "executing": inputs.crew_input,
+    "evaluating": inputs.arbiter_input,
 }
 NO_AGENTS: RunError = {
     "name": "NoAgents",
@@ -209,35 +208,9 @@ def with_inputs(chart: Json, inputs: Mapping[str, object] = INPUTS) -> Json:
     }
 
 
-GUARDS: dict[str, Guard[OrchestratorContext, Any]] = {
-    "isComplete": choices.is_complete,
-    "shouldRetry": choices.should_retry,
-    "shouldContinue": choices.should_continue,
-    "maxIterationsReached": limits.max_iterations_reached,
-    "maxFailuresReached": limits.max_failures_reached,
-    "costLimitReached": limits.cost_limit_reached,
-    "isRecoverableError": limits.is_recoverable_error,
-    "hasAgent": choices.has_agent,
-    "isUnknownAgent": choices.is_unknown_agent,
-    "hasDefaultAgent": choices.has_default_agent,
-    "hasCurrentAgent": choices.has_current_agent,
-    "hasTask": choices.has_task,
-    "startsForced": choices.starts_forced,
-    "hasOpenStep": work.has_open_step,
-    "hasFailedOutright": work.has_failed_outright,
-    "isDryRun": is_dry_run,
-    "isCompletedByRule": choices.is_completed_by_rule,
-    "isDecidedByRule": choices.is_decided_by_rule,
-    "isLoss": is_loss_event,
-    "isLost": is_lost,
-    "isLostIn": is_lost_in,
-    "isFatal": limits.is_fatal,
-    "isWaiting": is_waiting,
-    "isCancelling": is_cancelling,
-    "mayFinishTool": may_finish_tool,
-    "isAtWork": is_at_work,
-}
 ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
+    **work.ACTIONS,
+    **reports.ACTIONS,
     "startTask": assign(choices.start_task),
     "armWallTime": enqueue_actions(arm_wall_time),
     "armGrace": enqueue_actions(arm_grace),
@@ -253,22 +226,11 @@ ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
     "decideByRule": assign(choices.decide_by_rule),
     "failUnknownAgent": assign(choices.fail_unknown_agent),
     "failWithoutAgents": assign(fail_without_agents),
-    "noteError": assign(work.note_error),
     "countFailure": assign(choices.count_failure),
     "noteLoss": assign(note_loss),
     "goOn": assign(go_on),
-    "beginExecution": assign(work.begin_execution),
-    "endExecution": assign(work.end_execution),
-    "noteSpent": assign(work.note_spent),
     "countToolCall": assign(count_tool_call),
     "countToolResult": assign(count_tool_result),
-    "updatePlan": assign(work.update_plan),
-    "keepResult": assign(work.keep_result),
-    "recordExecution": assign(work.record_execution),
-    "recordFailure": assign(work.record_failure),
-    "recordCancelled": assign(work.record_cancelled),
-    "skipStep": assign(work.skip_step),
-    "finishPlan": assign(work.finish_plan),
     "endEarly": assign(end_early),
     "endDryRun": assign(OrchestratorUpdate(reason="dry_run")),
     "noteFailed": assign(OrchestratorUpdate(reason="failed")),
@@ -280,39 +242,39 @@ ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
     "beginCancelling": enqueue_actions(begin_cancelling),
     "noteGuidance": assign(note_guidance),
     "resetRun": assign(fresh_task),
-    # A session from outside is released with the run; its owner closes it.
-    "cleanupSession": assign(OrchestratorUpdate(session=None)),
-    "streamMessage": enqueue_actions(reports.agent_message),
-    "logTaskStart": emit(reports.task_start),
-    "logAgentStart": emit(reports.agent_start),
-    "logAgentComplete": emit(reports.agent_completion),
-    "logAgentError": emit(reports.agent_failure),
-    "logToolCall": emit(reports.tool_call),
-    "logToolResult": emit(reports.tool_result),
-    "logCompletion": emit(reports.completion),
-    "logFailure": emit(reports.failure),
-    "logCancellation": emit(reports.cancellation),
-    "logMaxIterations": emit(reports.max_iterations),
-    "logMaxFailures": emit(reports.max_failures),
-    "logCostLimit": emit(reports.cost_limit),
-    "logWallTime": emit(reports.wall_time),
-    "logRecovery": emit(reports.recovery),
-    "tellPlan": emit(reports.plan_change),
-    "tellWaiting": emit(reports.agent_waiting),
-    "tellGoingOn": emit(reports.agent_going_on),
-    "tellLoss": enqueue_actions(reports.tell_loss),
-    "reportEnd": enqueue_actions(reports.report_end),
-    "reportWaiting": enqueue_actions(reports.report_waiting),
-    "reportGoingOn": enqueue_actions(reports.report_going_on),
-    "stopWaiting": enqueue_actions(reports.stop_waiting),
-    "reportReset": enqueue_actions(reports.report_reset),
-    "refuseAloud": enqueue_actions(reports.refuse_aloud),
 }
 _SILENT = create_machine({"id": "silent"})
 
 orchestrator_machine: Machine[OrchestratorContext, Any] = (
     setup[OrchestratorContext, Any](
-        guards=GUARDS,
+        guards={
+            "isComplete": choices.is_complete,
+            "shouldRetry": choices.should_retry,
+            "shouldContinue": choices.should_continue,
+            "maxIterationsReached": limits.max_iterations_reached,
+            "maxFailuresReached": limits.max_failures_reached,
+            "costLimitReached": limits.cost_limit_reached,
+            "isRecoverableError": limits.is_recoverable_error,
+            "hasAgent": choices.has_agent,
+            "isUnknownAgent": choices.is_unknown_agent,
+            "hasDefaultAgent": choices.has_default_agent,
+            "hasCurrentAgent": choices.has_current_agent,
+            "hasTask": choices.has_task,
+            "startsForced": choices.starts_forced,
+            "hasOpenStep": work.has_open_step,
+            "hasFailedOutright": work.has_failed_outright,
+            "isDryRun": is_dry_run,
+            "isCompletedByRule": choices.is_completed_by_rule,
+            "isDecidedByRule": choices.is_decided_by_rule,
+            "isLoss": is_loss_event,
+            "isLost": is_lost,
+            "isLostIn": is_lost_in,
+            "isFatal": limits.is_fatal,
+            "isWaiting": is_waiting,
+            "isCancelling": is_cancelling,
+            "mayFinishTool": may_finish_tool,
+            "isAtWork": is_at_work,
+        },
         actions=ACTIONS,
         delays={"backoff": limits.backoff},
         actors={"arbiterSelectAgent": _SILENT, "arbiterEvaluate": _SILENT, "agentExecutor": crew_machine},

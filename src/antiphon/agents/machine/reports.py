@@ -1,19 +1,17 @@
 """Reports of a run: events of the journal for people, and events for the parent."""
 
+from typing import Any
+
 from antiphon.agents.machine.agent_config import agents_of
-from antiphon.agents.machine.context import OrchestratorContext, Output
-from antiphon.agents.machine.events import AgentCalledTool, AgentGoesOn, AgentSpoke, RunCommand
+from antiphon.agents.machine.context import OrchestratorContext, OrchestratorEnqueue, Output
+from antiphon.agents.machine.events import AgentCalledTool, AgentGoesOn, AgentSpoke, RulesDecided, RunCommand
+from antiphon.agents.machine.log import line, log, write_line
+from antiphon.agents.machine.outcome import DENIED, OPEN_STEPS, describe_rest, judge_outcome
 from antiphon.agents.machine.plan import review_plan
 from antiphon.agents.machine.results import Json
-from antiphon.chart.actions import Enqueue
+from antiphon.chart.actions import BoundAction, emit, enqueue_actions
 
-OrchestratorEnqueue = Enqueue[OrchestratorContext, dict[str, object]]
 NOTHING_TO_RESUME = "there is nothing to go on with: the run has ended, or never began; give it a task"
-
-
-def line(type: str, text: str, **facts: object) -> Json:
-    """Return a line for people, with the facts behind it."""
-    return {"type": type, "text": f"[rawko] {text}", **facts}
 
 
 def counts(context: OrchestratorContext) -> Json:
@@ -61,7 +59,8 @@ def agent_failure(context: OrchestratorContext) -> Json:
     """Report that an agent could not work."""
     error = context["lastError"]
     message = error["message"] if error else None
-    return line("agent_failed", f"Agent '{context['currentMode']}' error: {message}", error=error, **counts(context))
+    text = f"Agent '{context['currentMode']}' error: {message}"
+    return line("agent_failed", text, "error", error=error, **counts(context))
 
 
 def agent_message(context: OrchestratorContext, event: AgentSpoke, enqueue: OrchestratorEnqueue) -> None:
@@ -110,7 +109,8 @@ def completion(context: OrchestratorContext) -> Json:
 
 def failure(context: OrchestratorContext) -> Json:
     """Report the failure of the run."""
-    return line("failed", f"Task failed after {context['totalFailures']} failures", error=context["lastError"])
+    text = f"Task failed after {context['totalFailures']} failures"
+    return line("failed", text, "error", error=context["lastError"])
 
 
 def cancellation(context: OrchestratorContext) -> Json:
@@ -120,32 +120,44 @@ def cancellation(context: OrchestratorContext) -> Json:
 
 def max_iterations(context: OrchestratorContext) -> Json:
     """Report that the limit of iterations is reached."""
-    return line("limit_reached", f"Max iterations ({context['maxIterations']}) reached")
+    return line("limit_reached", f"Max iterations ({context['maxIterations']}) reached", "warning")
 
 
 def max_failures(context: OrchestratorContext) -> Json:
     """Report that the limit of consecutive failures is reached."""
-    return line("limit_reached", f"Max consecutive failures ({context['consecutiveFailures']}) reached")
+    return line("limit_reached", f"Max consecutive failures ({context['consecutiveFailures']}) reached", "error")
 
 
 def cost_limit(context: OrchestratorContext) -> Json:
     """Report that the cost limit is reached."""
-    return line("limit_reached", f"Cost limit ({context['maxCostUsd']} USD) reached")
+    return line("limit_reached", f"Cost limit ({context['maxCostUsd']} USD) reached", "warning")
 
 
 def wall_time(context: OrchestratorContext) -> Json:
     """Report that the time limit is reached."""
-    return line("limit_reached", f"Time limit ({context['maxWallMs']} ms) reached")
+    return line("limit_reached", f"Time limit ({context['maxWallMs']} ms) reached", "warning")
 
 
 def recovery(context: OrchestratorContext) -> Json:
     """Report that the run continues after an error."""
     error = context["lastError"]
-    return line("recovering", f"Recovering from error: {error['message'] if error else None}", **counts(context))
+    text = f"Recovering from error: {error['message'] if error else None}"
+    return line("recovering", text, "info", **counts(context))
+
+
+def rules_decision(context: OrchestratorContext, event: RulesDecided, enqueue: OrchestratorEnqueue) -> None:
+    """Report that rules decide in place of a model, and why."""
+    text = f"Rules decide: {event['reason']}"
+    write_line(context, enqueue, line("rules_decided", text, "warning", reason=event["reason"]))
 
 
 def output(context: OrchestratorContext) -> Output:
-    """Return the result of the run; the state `complete` does not mean that the task is done."""
+    """Return the result of the run with its log; the state `complete` does not mean that the task is done."""
+    return {**result_of(context), "log": context["log"]}
+
+
+def result_of(context: OrchestratorContext) -> Output:
+    """Return the result of the run, without its log."""
     reason = context["reason"] or "failed"
     is_planned = reason == "dry_run" and review_plan(context["plan"], list(agents_of(context["agents"])))["isSure"]
     started = context["startedAt"]
@@ -164,12 +176,19 @@ def output(context: OrchestratorContext) -> Output:
     }
     if context["lastError"] is not None and reason == "failed":
         result["error"] = context["lastError"]
+    elif reason in (DENIED, OPEN_STEPS):
+        message = describe_rest(context, reason)
+        result["error"] = {"name": "NotDone", "code": reason, "message": message, "recoverable": True}
     return result
 
 
 def report_end(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
     """Report the result, and tell the parent with the events it knows."""
-    result = output(context)
+    report_result(output(context), context, enqueue)
+
+
+def report_result(result: Output, context: OrchestratorContext, enqueue: OrchestratorEnqueue) -> None:
+    """Emit a result, and send it to the parent."""
     times: Json = {"task": context["task"], "startedAt": context["startedAt"], "now": context["now"]}
     enqueue.emit({"type": "run_ended", **result, **times})
     if not context["reportsToParent"]:
@@ -219,8 +238,13 @@ def stop_waiting(context: OrchestratorContext, event: RunCommand, enqueue: Orche
 
 def tell_loss(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
     """Report that the process was lost, and that the run can be resumed."""
+    write_line(context, enqueue, line("interrupted", "Interrupted: the process was lost", "warning"))
+    send_loss(context, enqueue)
+
+
+def send_loss(context: OrchestratorContext, enqueue: OrchestratorEnqueue) -> None:
+    """Tell the parent that the process was lost."""
     error: Json = {"code": "interrupted", "message": "the process was lost in mid-work", "recoverable": True}
-    enqueue.emit(line("interrupted", "Interrupted: the process was lost"))
     if context["reportsToParent"]:
         facts: Json = {"runId": context["runId"], "cost": context["costUsd"], "duration": 0}
         enqueue.send_parent({"type": "FAIL", "error": error, "requests": context["waiting"], **facts})
@@ -238,3 +262,34 @@ def report_reset(context: OrchestratorContext, event: RunCommand, enqueue: Orche
     """Tell the parent that its run is over."""
     if context["reportsToParent"] and context["runId"] is not None:
         enqueue.send_parent({"type": "STOP", "runId": context["runId"], "cost": context["costUsd"]})
+
+
+ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
+    "judgeOutcome": enqueue_actions(judge_outcome),
+    "logRules": enqueue_actions(rules_decision),
+    "streamMessage": enqueue_actions(agent_message),
+    "logTaskStart": log(task_start),
+    "logAgentStart": log(agent_start),
+    "logAgentComplete": log(agent_completion),
+    "logAgentError": log(agent_failure),
+    "logToolCall": emit(tool_call),
+    "logToolResult": emit(tool_result),
+    "logCompletion": log(completion),
+    "logFailure": log(failure),
+    "logCancellation": log(cancellation),
+    "logMaxIterations": log(max_iterations),
+    "logMaxFailures": log(max_failures),
+    "logCostLimit": log(cost_limit),
+    "logWallTime": log(wall_time),
+    "logRecovery": log(recovery),
+    "tellPlan": emit(plan_change),
+    "tellWaiting": emit(agent_waiting),
+    "tellGoingOn": emit(agent_going_on),
+    "tellLoss": enqueue_actions(tell_loss),
+    "reportEnd": enqueue_actions(report_end),
+    "reportWaiting": enqueue_actions(report_waiting),
+    "reportGoingOn": enqueue_actions(report_going_on),
+    "stopWaiting": enqueue_actions(stop_waiting),
+    "reportReset": enqueue_actions(report_reset),
+    "refuseAloud": enqueue_actions(refuse_aloud),
+}

@@ -28,6 +28,17 @@ class RunError(TypedDict):
     retryAfterMs: NotRequired[float]
 
 
+class ModelSession(TypedDict):
+    """The session of an agent or of the arbiter with a model."""
+
+    id: str
+    model: str
+
+
+# The models before and after, and the error of the first.
+Fallback = TypedDict("Fallback", {"from": str, "to": str, "code": str, "message": str})
+
+
 class CallSummary(TypedDict):
     """A tool call as the history keeps it."""
 
@@ -56,6 +67,9 @@ class AgentResult(TypedDict, total=False):
     exhausted: bool
     error: RunError | None
     failedOutright: bool
+    fallbacks: list[Fallback]
+    denied: list[str]
+    changed: list[str]
 
 
 class GivenResult(AgentResult, total=False):
@@ -97,6 +111,7 @@ class ExecutionEntry(TypedDict):
     tokenUsage: NotRequired[Usage]
     costUsd: NotRequired[float]
     toolCalls: NotRequired[list[CallSummary]]
+    fallbacks: NotRequired[list[Fallback]]
 
 
 def error_of(error: object) -> RunError:
@@ -190,6 +205,9 @@ def entry_of(result: AgentResult, started: float | None, ended: float | None) ->
     calls = result.get("toolCalls")
     if calls:
         entry["toolCalls"] = calls
+    fallbacks = result.get("fallbacks")
+    if fallbacks:
+        entry["fallbacks"] = fallbacks
     return entry
 
 

@@ -1,6 +1,6 @@
 """An arbiter without a model: it follows the plan, retries failed turns, and ends when every step is done."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
 from antiphon.agents.machine.agent_config import AgentConfig, default_agent
@@ -13,14 +13,30 @@ class RulesInput(TypedDict):
     """The part of the arbiter's input that rules read."""
 
     agents: Mapping[str, AgentConfig]
+    history: NotRequired[Sequence[ExecutionEntry]]
     plan: NotRequired[TaskPlan | None]
     lastExecution: NotRequired[ExecutionEntry | None]
     defaultAgent: NotRequired[str | None]
 
 
+MOST_FAILED_PLANS = 2
+
+
+def offered_agents(
+    agents: Mapping[str, AgentConfig], history: Sequence[ExecutionEntry] = ()
+) -> Mapping[str, AgentConfig]:
+    """Return the agents to choose from: after two turns that gave no plan, the others work without one."""
+    planners = [name for name, agent in agents.items() if agent.get("plans")]
+    last = history[-MOST_FAILED_PLANS:]
+    has_failed = [entry["agent"] in planners and entry["result"] == "failure" for entry in last]
+    if has_failed != [True] * MOST_FAILED_PLANS or len(planners) == len(agents):
+        return agents
+    return {name: agent for name, agent in agents.items() if name not in planners}
+
+
 def select_by_rules(input: RulesInput) -> ArbiterDecision:
     """Select a planner while there is no plan, else the agent of the step, else the default agent."""
-    agents = input["agents"]
+    agents = offered_agents(input["agents"], input.get("history", ()))
     plan = input.get("plan")
     if not agents:
         return {"type": "COMPLETE", "summary": "There is no agent."}

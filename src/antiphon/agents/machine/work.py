@@ -1,144 +1,25 @@
-"""The work of agents: their input, their results, and what the context keeps of them."""
+"""The work of agents: their results and sessions, and what the context keeps of them."""
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import Any
 
-from antiphon.agents.machine.agent_config import MAX_ITERATIONS, AgentConfig, ToolJson, tools_for
-from antiphon.agents.machine.briefs import recent
+from antiphon.agents.machine import sessions
 from antiphon.agents.machine.choices import completed_step, count_failure
 from antiphon.agents.machine.context import OrchestratorContext, OrchestratorUpdate, now_of, recent_messages
-from antiphon.agents.machine.decisions import MAPPING, Assignment
+from antiphon.agents.machine.decisions import MAPPING
 from antiphon.agents.machine.events import AgentChangedPlan, AgentSpoke, ExecutionFields
-from antiphon.agents.machine.limits import remaining_cost, share_of_budget
+from antiphon.agents.machine.outcome import denied_after
 from antiphon.agents.machine.plan import TaskPlan, current_step, plan_of, with_step
 from antiphon.agents.machine.results import (
     AgentResult,
-    ExecutionEntry,
-    Json,
     RunError,
     add_usage,
     entry_of,
     error_of,
     results_of,
 )
-from antiphon.threads.machine.content import MessageJson
+from antiphon.chart.actions import BoundAction, assign
 from antiphon.threads.machine.permission_rules import ConsentSettings
-
-
-class RemainingLimits(TypedDict):
-    """The remaining limits of a run."""
-
-    iterations: int
-    costUsd: float | None
-
-
-class ArbiterInput(TypedDict):
-    """The input of the arbiter: the seed's five facts, its settings, and what the run may still use."""
-
-    task: str
-    plan: TaskPlan | None
-    history: list[ExecutionEntry]
-    lastError: RunError | None
-    agents: dict[str, AgentConfig]
-    lastExecution: ExecutionEntry | None
-    arbiter: Json
-    defaultAgent: str | None
-    limits: RemainingLimits
-
-
-class AgentInput(TypedDict):
-    """The input of one agent of a crew."""
-
-    agent: AgentConfig
-    step: int | None
-    turnId: str
-    model: str | None
-    messages: list[MessageJson]
-    tools: list[ToolJson]
-    consent: ConsentSettings
-    options: Json
-    budgetUsd: float | None
-    maxTurns: int
-
-
-class CrewInput(TypedDict):
-    """The input of a crew: the seed's five facts, the input of every agent, and the facts for their prompts."""
-
-    agent: AgentConfig | None
-    session: object
-    task: str
-    plan: TaskPlan | None
-    messages: list[MessageJson]
-    assignments: list[AgentInput]
-    history: Sequence[ExecutionEntry]
-    turnsBefore: int
-    lastError: RunError | None
-    guidance: list[str]
-
-
-def arbiter_input(context: OrchestratorContext) -> ArbiterInput:
-    """Return the input of the arbiter."""
-    iterations = max(0, context["maxIterations"] - context["iterationCount"])
-    return {
-        "task": context["task"],
-        "plan": context["plan"],
-        "history": context["history"],
-        "lastError": context["lastError"],
-        "agents": context["agents"],
-        "lastExecution": context["history"][-1] if context["history"] else None,
-        "arbiter": {"model": context["model"], **context["arbiter"]},
-        "defaultAgent": context["defaultAgent"],
-        "limits": {"iterations": iterations, "costUsd": remaining_cost(context)},
-    }
-
-
-def crew_input(context: OrchestratorContext) -> CrewInput:
-    """Return the input of the crew, with its agents in the order of the plan."""
-    # Iterations are counted from the start of each task, so ids of requests need the run too.
-    return crew_input_for(context, f"{context['runId'] or 'run'}-{context['iterationCount']}-")
-
-
-def crew_input_for(context: OrchestratorContext, turn_id: str) -> CrewInput:
-    """Return the input of the crew; `turn_id` begins the ids of its requests."""
-    share = share_of_budget(context, len(context["crew"]))
-    history = recent(context["history"])
-    return {
-        "agent": context["currentAgent"],
-        "session": context["session"],
-        "task": context["task"],
-        "plan": context["plan"],
-        "messages": context["messages"],
-        "assignments": [_agent_input(context, item, share, turn_id) for item in context["crew"]],
-        "history": history,
-        "turnsBefore": len(context["history"]) - len(history),
-        "lastError": context["lastError"],
-        "guidance": context["guidance"],
-    }
-
-
-def _agent_input(context: OrchestratorContext, assignment: Assignment, share: float | None, turn_id: str) -> AgentInput:
-    name = assignment["mode"]
-    agent = context["agents"][name]
-    limits = agent.get("limits") or {}
-    budgets = [budget for budget in (share, limits.get("maxCostUsd")) if budget is not None]
-    options = dict(context["options"])
-    if "temperature" in agent:
-        options["temperature"] = agent["temperature"]
-    if "maxTokens" in limits:
-        options["maxTokens"] = limits["maxTokens"]
-    conversation = context["conversations"].get(name, []) if len(context["crew"]) == 1 else []
-    return {
-        "agent": agent,
-        "step": assignment.get("step"),
-        "turnId": turn_id,
-        "model": agent.get("model") or context["model"],
-        "messages": recent_messages(conversation),
-        "tools": tools_for(agent, context["tools"]),
-        "consent": context["consent"],
-        "options": options,
-        "budgetUsd": min(budgets) if budgets else None,
-        "maxTurns": limits.get("maxIterations", MAX_ITERATIONS),
-    }
 
 
 def begin_execution(context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
@@ -240,6 +121,11 @@ def _error_in(results: list[AgentResult]) -> RunError:
     return {"name": "AgentFailed", "code": "agent_failed", "message": message, "recoverable": True}
 
 
+def note_denials(context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
+    """Note the tools whose last change was denied."""
+    return {"denied": denied_after(context["denied"], results_of(event, context["currentMode"]))}
+
+
 def record_execution(context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
     """Append an entry for every agent to the history, in the order of the plan."""
     started = context["executionStartedAt"]
@@ -322,3 +208,20 @@ def update_plan(context: OrchestratorContext, event: AgentChangedPlan) -> Orches
 def has_open_step(context: OrchestratorContext) -> bool:
     """Return whether a step of the plan is not finished."""
     return current_step(context["plan"]) is not None
+
+
+ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
+    **sessions.ACTIONS,
+    "noteError": assign(note_error),
+    "beginExecution": assign(begin_execution),
+    "endExecution": assign(end_execution),
+    "noteSpent": assign(note_spent),
+    "updatePlan": assign(update_plan),
+    "keepResult": assign(keep_result),
+    "recordExecution": assign(record_execution),
+    "recordFailure": assign(record_failure),
+    "recordCancelled": assign(record_cancelled),
+    "skipStep": assign(skip_step),
+    "finishPlan": assign(finish_plan),
+    "noteDenials": assign(note_denials),
+}

@@ -20,7 +20,8 @@ REFRESH_S = 0.1
 MOST_GROWING = 4_000  # characters of the unfinished block that are drawn; the rest appears when it is finished
 Footer = Callable[[int], Sequence[tuple[str, Tone]]]  # lines below the text, for a width
 STYLES: dict[Tone, str] = {
-    "note": "dim", "tool": "cyan", "error": "bold red", "title": "bold", "added": "green", "removed": "red",
+    "note": "dim", "tool": "cyan", "warning": "yellow", "error": "bold red", "title": "bold", "added": "green",
+    "removed": "red",
 }  # fmt: skip
 
 

@@ -67,7 +67,9 @@ async def _toolbox(stack: AsyncExitStack, spec: RunSpec, undo: UndoFolder) -> tu
 def models_of(spec: RunSpec) -> list[str]:
     """Return the references of all models that a run may use."""
     names = [spec.settings.get("model"), (spec.settings.get("arbiter") or {}).get("model")]
-    names += [agent.get("model") for agent in spec.agents.values()]
+    names += spec.settings.get("fallback") or ()
+    for agent in spec.agents.values():
+        names += [agent.get("model"), *(agent.get("fallback") or ())]
     return [name for name in dict.fromkeys(names) if name and name != RULES]
 
 

@@ -20,6 +20,7 @@ from antiphon.threads import MODES
 
 FOR_NEW = (
     "model",
+    "fallback",
     "arbiter",
     "agents",
     "mcp",
@@ -51,6 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("task", metavar="TASK", nargs="*", help="the task; piped input is appended")
     add("-m", "--model", metavar="MODEL", help="model of the arbiter, and of agents that name none")
+    add("--fallback", action="append", metavar="MODEL", help="model to ask if another fails; repeat it for more")
     add("--arbiter", metavar="rules|MODEL", help="what selects the next agent: rules, or another model")
     add(
         "--agents",
@@ -105,6 +107,7 @@ def run_spec(options: argparse.Namespace) -> RunSpec:
     choice = choose_model(options.model, last_resort=SCRIPT)
     settings = {
         "model": choice.reference,
+        "fallback": [absolute_reference(name) for name in options.fallback or ()] or None,
         "arbiter": _arbiter(options.arbiter),
         "consent": {"mode": "plan" if options.dry_run else options.mode or "ask"},
         "maxIterations": options.max_iterations,

@@ -28,6 +28,7 @@ NOT_DONE: Mapping[str, str] = {
     "cost_limit": "not done: cost limit reached (--max-cost)",
     "wall_time": "not done: time limit reached (--max-time)",
 }
+HINTS: Mapping[str, str] = {"denied": "; allow more with --mode auto-edit or auto"}
 MOST_STEPS = 100
 
 
@@ -136,7 +137,7 @@ def _ending(id: str, status: str, result: Mapping[str, Any] | None) -> str:
         return f"done; {details}"
     reason = str(result["reason"])
     error = (result.get("error") or {}).get("message")
-    text = NOT_DONE.get(reason) or f"not done: {error or reason}"
+    text = NOT_DONE.get(reason) or f"not done: {error or reason}{HINTS.get(reason, '')}"
     return f"{text}; {details}"
 
 

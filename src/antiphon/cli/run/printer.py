@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from antiphon.cli.render.calls import format_arguments, format_result
-from antiphon.cli.render.plain import TextView
+from antiphon.cli.render.plain import TextView, Tone
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.run.dashboard import Dashboard
 from antiphon.cli.run.plan_text import PlanText
 from antiphon.threads.activity import Activity
 
+TONES: Mapping[str, Tone] = {"info": "note", "warning": "warning", "error": "error"}
 MOST_RESULT = 72
 MOST_REASON = 100
 MOST_LISTED = 100
@@ -54,8 +55,8 @@ class RunPrinter:
                 self._called = {id: (name, activity.at) for id, (name, _) in self._called.items()}
             case "agent_failed" | "failed" if facts.get("error"):
                 self._view.line(f"{facts['text']}{_code(facts['error'])}", "error")
-            case "limit_reached" | "recovering" | "interrupted":
-                self._view.line(facts["text"], "error")
+            case "limit_reached" | "recovering" | "interrupted" | "fell_back" | "rules_decided" | "not_done":
+                self._view.line(_labelled(facts), TONES[facts.get("severity", "error")])
         self._print_plan()
 
     def set_limits(self, limits: Mapping[str, Any]) -> None:
@@ -127,6 +128,11 @@ class RunPrinter:
 
     def _agent_prefix(self, activity: Activity) -> str:
         return f"{self._dashboard.name(activity.speaker)} " if len(self._dashboard.crew) > 1 else ""
+
+
+def _labelled(facts: Mapping[str, Any]) -> str:
+    """Return a line with the label of its severity, which a terminal without colours needs."""
+    return f"warning: {facts['text']}" if facts.get("severity") == "warning" else str(facts["text"])
 
 
 def _code(error: Mapping[str, Any]) -> str:

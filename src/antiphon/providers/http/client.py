@@ -85,6 +85,12 @@ class HttpTransport:
             for pool in self._pools.popitem()[1]:
                 await pool.client.aclose()
 
+    async def close_idle(self, url: str) -> None:
+        """Close the connections to the server of a URL that no request uses."""
+        for pools in self._pools.values():
+            for pool in pools:
+                await pool.connections.close_idle(url)
+
     def _pool_for(self, url: str, proxy: SplitResult | None) -> "_Pool":
         is_local = is_loopback(url)
         pools = self._pools.setdefault((proxy, is_local), [])
@@ -96,7 +102,8 @@ class HttpTransport:
             self._certificates = _load_certificates()
         transport = _PoolTransport(self._certificates, proxy)
         # The route is chosen here: the client must not look for proxies itself.
-        pools.append(_Pool(httpx2.AsyncClient(transport=transport, headers=HEADERS, trust_env=False)))
+        client = httpx2.AsyncClient(transport=transport, headers=HEADERS, trust_env=False)
+        pools.append(_Pool(client, transport))
         return pools[-1]
 
 
@@ -137,10 +144,11 @@ class ClientResponse:
 class _Pool:
     """Client with its connections, and the number of its open streams."""
 
-    __slots__ = ("client", "streams")
+    __slots__ = ("client", "connections", "streams")
 
-    def __init__(self, client: httpx2.AsyncClient) -> None:
+    def __init__(self, client: httpx2.AsyncClient, connections: "_PoolTransport") -> None:
         self.client = client
+        self.connections = connections
         self.streams = 0
 
 
@@ -183,6 +191,15 @@ class _PoolTransport(httpx2.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         await self._connections.aclose()
+
+    async def close_idle(self, url: str) -> None:
+        """Close the idle connections to the server of a URL; what is no URL has none."""
+        try:
+            address = httpx2.URL(url)
+        except httpx2.InvalidURL:
+            return
+        target = httpcore2.URL(scheme=address.raw_scheme, host=address.raw_host, port=address.port, target=b"/")
+        await self._close_idle(target.origin)
 
     async def _close_idle(self, origin: httpcore2.Origin) -> None:
         # The other idle connections to this server may have been closed as well.

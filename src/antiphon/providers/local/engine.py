@@ -66,12 +66,13 @@ class Child:
 class Engine:
     """Runs a local model in a child process that all users share; close it to end the child."""
 
-    __slots__ = ("_child", "_program", "_starting", "source")
+    __slots__ = ("_child", "_program", "_requests", "_starting", "source")
 
     def __init__(self, source: Source, program: Program = SERVING) -> None:
         self.source = source
         self._program = program
         self._child: Child | None = None
+        self._requests = 0
         self._starting = asyncio.Lock()
 
     def __repr__(self) -> str:
@@ -81,6 +82,11 @@ class Engine:
     def is_running(self) -> bool:
         """True while a child process runs."""
         return self._child is not None and self._child.alive
+
+    @property
+    def is_used(self) -> bool:
+        """True while requests use the child, or wait for it."""
+        return self._requests > 0
 
     async def check(self) -> None:
         """Raise `ProviderError` if the library or the weights are not installed."""
@@ -96,15 +102,19 @@ class Engine:
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[Child]:
         """Acquire a slot of a running child, waiting while all are in use."""
-        child = await self._ensure_running()
-        async with child.slots:
-            try:
-                yield child
-            except ProviderError as error:
-                if error.code in BROKEN_OFF and (reason := await _exit_reason(child)):
-                    message = f"{self.source.reference} stopped ({reason}); the next request starts it again"
-                    raise ProviderError(Code.NETWORK, message) from error
-                raise
+        self._requests += 1
+        try:
+            child = await self._ensure_running()
+            async with child.slots:
+                try:
+                    yield child
+                except ProviderError as error:
+                    if error.code in BROKEN_OFF and (reason := await _exit_reason(child)):
+                        message = f"{self.source.reference} stopped ({reason}); the next request starts it again"
+                        raise ProviderError(Code.NETWORK, message) from error
+                    raise
+        finally:
+            self._requests -= 1
 
     async def close(self) -> None:
         """End the child."""

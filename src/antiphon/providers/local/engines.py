@@ -30,6 +30,12 @@ class Engines:
         """Return a model on its engine."""
         return LocalModel(self.open(model), transport, timeouts=timeouts, clock=clock)
 
+    async def release(self, model: str) -> None:
+        """End the child process of a model, unless a request uses it; the next request starts it again."""
+        engine = self._by_reference.get(absolute_reference(f"{PREFIX}{model}"))
+        if engine is not None and not engine.is_used:
+            await engine.close()
+
     async def close(self) -> None:
         """End all child processes."""
         while self._by_reference:

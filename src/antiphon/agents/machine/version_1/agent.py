@@ -119,4 +119,5 @@ agent_machine_1: AnyMachine = bind_former(
         "goOnIfWaited": enqueue_actions(_go_on_if_waited),
     },
     guards={"mustAnswerAgain": _must_answer_again},
+    output=agent.turn_result,
 )

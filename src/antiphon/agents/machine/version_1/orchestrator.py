@@ -1,8 +1,15 @@
-"""Version 1 of the crew and the orchestrator: answers of people came from the thread, and were passed on to agents."""
+"""Version 1 of the crew and the orchestrator: answers of people came from the thread, and were passed on to agents.
 
-from antiphon.agents.machine import choices, orchestrator, reports, work
+Its lines had no severity and were not kept, and it knew nothing of sessions.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from antiphon.agents.machine import choices, inputs, orchestrator, reports
 from antiphon.agents.machine.crew import crew_machine
-from antiphon.chart.actions import enqueue_actions
+from antiphon.agents.machine.log import line
+from antiphon.chart.actions import assign, emit, enqueue_actions
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.former import AnyMachine, Context, Event, Queue, bind_former
 
@@ -10,7 +17,7 @@ FOLDER = __name__.rpartition(".")[0]
 
 
 def _crew_input(context: Context) -> Context:
-    return work.crew_input_for(context, f"{context['iterationCount']}-")
+    return inputs.crew_input_for(context, f"{context['iterationCount']}-")
 
 
 def _give_answer(context: Context, event: Event, enqueue: Queue) -> None:
@@ -29,11 +36,52 @@ def _report_going_on(context: Context, event: Event, enqueue: Queue) -> None:
         enqueue.send_parent({"type": "RESPOND", "runId": context["runId"]})
 
 
+def _without_severity(event: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in event.items() if key != "severity"}
+
+
+def _log(report: Callable[..., Any]) -> Any:
+    return emit(lambda context: _without_severity(report(context)))
+
+
+def _tool_call(context: Context, event: Event) -> Any:
+    return _without_severity(reports.tool_call(context, event))
+
+
+def _tell_loss(context: Context, event: Event, enqueue: Queue) -> None:
+    enqueue.emit(_without_severity(line("interrupted", "Interrupted: the process was lost")))
+    reports.send_loss(context, enqueue)
+
+
+def _report_end(context: Context, event: Event, enqueue: Queue) -> None:
+    reports.report_result(reports.result_of(context), context, enqueue)
+
+
 crew_machine_1: AnyMachine = bind_former(crew_machine, load_chart(f"{FOLDER}.crew"))
 orchestrator_machine_1: AnyMachine = bind_former(
     orchestrator.orchestrator_machine,
-    orchestrator.with_inputs(load_chart(__name__), {**orchestrator.INPUTS, "executing": _crew_input}),
+    orchestrator.with_inputs(
+        load_chart(__name__),
+        {"selecting": inputs.arbiter_facts, "executing": _crew_input, "evaluating": inputs.arbiter_facts},
+    ),
+    output=reports.result_of,
     actions={
+        "cleanupSession": assign({"session": None}),
+        "logTaskStart": _log(reports.task_start),
+        "logAgentStart": _log(reports.agent_start),
+        "logAgentComplete": _log(reports.agent_completion),
+        "logAgentError": _log(reports.agent_failure),
+        "logToolCall": emit(_tool_call),
+        "logCompletion": _log(reports.completion),
+        "logFailure": _log(reports.failure),
+        "logCancellation": _log(reports.cancellation),
+        "logMaxIterations": _log(reports.max_iterations),
+        "logMaxFailures": _log(reports.max_failures),
+        "logCostLimit": _log(reports.cost_limit),
+        "logWallTime": _log(reports.wall_time),
+        "logRecovery": _log(reports.recovery),
+        "tellLoss": enqueue_actions(_tell_loss),
+        "reportEnd": enqueue_actions(_report_end),
         "giveAnswer": enqueue_actions(_give_answer),
         "reportWaitingAgain": enqueue_actions(reports.report_waiting),
         "reportGoingOn": enqueue_actions(_report_going_on),
