@@ -2,6 +2,7 @@
 const { lastingOverrides } = require("../permission.cjs");
 const { isObject } = require("../python.cjs");
 const { problemWithCall } = require("../call_problems.cjs");
+const { changed } = require("./consensus.cjs");
 const { crystalOf } = require("./crystal.cjs");
 const limits = require("./limits.cjs");
 const { runBegun, wantingReply } = require("./operations.cjs");
@@ -13,6 +14,7 @@ const NO_CONSENT = {
   code: "no_consent", recoverable: false,
   message: "the model called tools, and the chat has no permissions for them; create it with consent, for example {'mode': 'ask'}",
 };
+const NO_TEXT = { code: "no_proposal", message: "the model answered without a text", recoverable: true };
 const CONTINUE = "[The reply was cut at a limit, which was raised. Continue where it ends.]";
 const TIMED_OUT = { code: "turn_timeout", message: "the turn took longer than it may", recoverable: true };
 const facts = (e) => (isObject(e.output) ? e.output : {});
@@ -135,6 +137,14 @@ module.exports = {
     }
     c = answered(c, { results });
     return lost ? ended({ ...c, lastError: INTERRUPTED }, "failed", INTERRUPTED) : c;
+  },
+  proposalKept: (c, e) => {
+    const { text, source = null, usage = null, costUsd = null } = facts(e);
+    return spent(changed({ ...c, lastError: null }, { phase: "ready", text, source, usage, costUsd, error: null }), facts(e));
+  },
+  proposalFailed: (c, e) => {
+    const error = errorOf(e.error || NO_TEXT);
+    return spent(changed({ ...c, lastError: error }, { phase: "missing", error }), facts(e));
   },
   crystalInput: (c) => ({ model: c.config.model, messages: asked(c, c.branch), branch: c.branch }),
   crystallized: (c, e) => {

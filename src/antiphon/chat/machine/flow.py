@@ -16,7 +16,7 @@ from antiphon.chart.actions import (
 )
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
-from antiphon.chat.machine import operations, pauses, replies
+from antiphon.chat.machine import operations, pauses, proposals, replies
 from antiphon.chat.machine.context import FlowChanges, FlowContext, Phase
 from antiphon.chat.machine.emitted import output
 from antiphon.chat.machine.events import PUBLIC, FailureEvent, FlowEvent, FlowFields, FlowRequest
@@ -174,6 +174,7 @@ def refusal_report(context: FlowContext, event: FlowRequest) -> dict[str, Any]:
 # Each function takes the events that the chart gives it, so the setup itself takes any.
 ACTIONS: dict[str, Action[FlowContext, Any]] = {
     **pauses.ACTIONS,
+    **proposals.ACTIONS,
     "emitOutput": emit(output),
     "configure": assign(operations.configure),
     "appendMessage": assign(operations.append_message),
@@ -223,6 +224,7 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
 }
 GUARDS: dict[str, Callable[..., bool]] = {
     **pauses.GUARDS,
+    **proposals.GUARDS,
     "isAccepted": is_accepted,
     "acceptsMessage": accepts_message,
     "queuesMessage": queues_message,
@@ -247,7 +249,7 @@ GUARDS: dict[str, Callable[..., bool]] = {
 flow_machine: Machine[FlowContext, FlowEvent] = setup[FlowContext, Any](
     actions=ACTIONS,
     guards=GUARDS,
-    actors={REPLY: inert, TOOLS: inert, SUMMARISER: inert, CRYSTALLIZER: inert},
+    actors=dict.fromkeys((REPLY, TOOLS, SUMMARISER, CRYSTALLIZER, proposals.RECONCILER), inert),
     events=FlowEvent,
     public=PUBLIC,
 ).create_machine({**load_chart(__name__), "context": initial_context})
