@@ -6,9 +6,11 @@ const limits = require("./chat/limits.cjs");
 const operations = require("./chat/operations.cjs");
 const { isBusy, refusal } = require("./chat/refusals.cjs");
 const replies = require("./chat/replies.cjs");
+const { timeOf } = require("./python.cjs");
 const { initialContext } = require("./chat/settings.cjs");
 
 const update = (f) => assign(({ context, event }) => f(context, event));
+const timed = (f) => assign(({ context, event, self }) => f(context, { ...event, messageAt: event.at ?? timeOf(self) }));
 const doing = (f) => enqueueActions(({ context, event, enqueue }) => f(context, event, enqueue));
 const child = (src, input) => spawnChild(src, { id: src, input: ({ context }) => input(context) });
 const parentOf = ({ self }) => self._parent;
@@ -82,10 +84,10 @@ const actions = {
   disarmTimeout: cancel("turnTimeout"),
   noteTimeout: update((c) => ({ reply: { ...c.reply, error: replies.TIMED_OUT } })),
   cutReply: doing(cutReply),
-  keepReply: update(replies.completed),
-  keepFailure: update(replies.failed),
-  keepCut: update(replies.cut),
-  keepRest: update(replies.rest),
+  keepReply: timed(replies.completed),
+  keepFailure: timed(replies.failed),
+  keepCut: timed(replies.cut),
+  keepRest: timed(replies.rest),
   refuseTools: update(replies.toolsRefused),
   answerLimit: update(replies.limitAnswered),
   raiseLimit: update(operations.limitRaised),

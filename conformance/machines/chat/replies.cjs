@@ -17,6 +17,7 @@ const NO_CONSENT = {
 const NO_TEXT = { code: "no_proposal", message: "the model answered without a text", recoverable: true };
 const CONTINUE = "[The reply was cut at a limit, which was raised. Continue where it ends.]";
 const TIMED_OUT = { code: "turn_timeout", message: "the turn took longer than it may", recoverable: true };
+const timeIn = (e) => ("messageAt" in e ? e.messageAt : e.at);
 const facts = (e) => (isObject(e.output) ? e.output : {});
 const withPhase = (c, phase, changes = {}) => ({ ...c, reply: { ...c.reply, phase, ...changes } });
 const ended = (c, outcome, error = null) => ({ ...c, reply: null, run: c.run && { ...c.run, outcome, error } });
@@ -31,7 +32,7 @@ const spent = (c, e) => {
   return { ...counted, run, metrics: { ...counted.metrics, slowestMs: Math.max(c.metrics.slowestMs, duration) } };
 };
 const keptText = (c, e) => (!e.text ? c : appended(c, c.reply.branch, {
-  role: "assistant", parts: [{ type: "text", text: e.text }], interrupted: true, at: e.at,
+  role: "assistant", parts: [{ type: "text", text: e.text }], interrupted: true, at: timeIn(e),
 }));
 const errorOf = (error) => {
   const plain = { code: "reply_failed", recoverable: true };
@@ -101,7 +102,7 @@ module.exports = {
     const { reply } = c;
     const { branch } = reply;
     const parts = e.message?.parts ?? [];
-    const draft = { role: "assistant", parts, source: e.message?.source, at: e.at, usage: e.usage, costUsd: e.costUsd };
+    const draft = { role: "assistant", parts, source: e.message?.source, at: timeIn(e), usage: e.usage, costUsd: e.costUsd };
     c = { ...counting(spent(appended(c, branch, draft), e), { replies: 1 }), lastError: null };
     const goesOn = callsOf(parts).length && (reply.cut === null || reply.limit != null);
     if (reply.limit != null) c = { ...c, reply: { ...c.reply, cut: null, limit: null } };

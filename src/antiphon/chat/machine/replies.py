@@ -4,9 +4,11 @@
 moves, *replying* while the child streams, and waits for *tools* when the child has called some.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+from antiphon.chart.scope import Scope
+from antiphon.chart.signatures import ScopedEvent
 from antiphon.chart.text import GrowingText
 from antiphon.chat.machine import limits
 from antiphon.chat.machine.context import (
@@ -33,6 +35,7 @@ from antiphon.chat.machine.windows import Shift, apply_shift, digest, find_shift
 from antiphon.errors import Code
 from antiphon.threads.machine.content import calls_of, text_of
 from antiphon.threads.machine.streaming_types import ReplyCompleted, Spending, UnfinishedReply
+from antiphon.threads.machine.times import time_of
 
 CONTINUE = "[The reply was cut at a limit, which was raised. Continue where it ends.]"
 TIMED_OUT: ErrorInfo = {
@@ -146,6 +149,21 @@ def add_note(messages: list[dict[str, Any]], note: str | None) -> list[dict[str,
     return [*earlier, {**question, "parts": [part, *question["parts"]]}]
 
 
+def with_time(function: Callable[[FlowContext, Any], FlowContext]) -> ScopedEvent[FlowContext, Any, FlowContext]:
+    """Return a function that adds messages, with the time of its step for those whose event has none."""
+
+    def keep(context: FlowContext, event: Mapping[str, Any], *, scope: Scope) -> FlowContext:
+        return function(context, {**event, "messageAt": time_of(event, scope)})
+
+    return keep
+
+
+def _time(event: Mapping[str, Any]) -> int | None:
+    """Return the time of the message that an event adds; spending is counted by the time of the event alone."""
+    at: int | None = event.get("messageAt", event.get("at"))
+    return at
+
+
 def keep_reply(context: FlowContext, event: ReplyCompleted) -> FlowContext:
     """Append the reply to the branch it was asked on; one that calls tools goes on with their results."""
     reply = current_reply(context)
@@ -155,7 +173,7 @@ def keep_reply(context: FlowContext, event: ReplyCompleted) -> FlowContext:
         "role": "assistant",
         "parts": parts,
         "source": message.get("source"),
-        "at": event.get("at"),
+        "at": _time(event),
         "usage": event.get("usage"),
         "costUsd": event.get("costUsd"),
     }
@@ -231,7 +249,7 @@ def _keep_text(context: FlowContext, event: UnfinishedReply) -> FlowContext:
         "role": "assistant",
         "parts": [{"type": "text", "text": str(event["text"])}],
         "interrupted": True,
-        "at": event.get("at"),
+        "at": _time(event),
     }
     return append(context, current_reply(context)["branch"], draft)
 
