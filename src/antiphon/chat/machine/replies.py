@@ -4,11 +4,9 @@
 moves, *replying* while the child streams, and waits for *tools* when the child has called some.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
-from antiphon.chart.scope import Scope
-from antiphon.chart.signatures import ScopedEvent
 from antiphon.chart.text import GrowingText
 from antiphon.chat.machine import limits
 from antiphon.chat.machine.context import (
@@ -35,7 +33,6 @@ from antiphon.chat.machine.windows import Shift, apply_shift, digest, find_shift
 from antiphon.errors import Code
 from antiphon.threads.machine.content import calls_of, text_of
 from antiphon.threads.machine.streaming_types import ReplyCompleted, Spending, UnfinishedReply
-from antiphon.threads.machine.times import time_of
 
 CONTINUE = "[The reply was cut at a limit, which was raised. Continue where it ends.]"
 TIMED_OUT: ErrorInfo = {
@@ -147,15 +144,6 @@ def add_note(messages: list[dict[str, Any]], note: str | None) -> list[dict[str,
         return [*messages, {"role": "user", "parts": [{**part, "text": note.strip()}]}]
     *earlier, question = messages
     return [*earlier, {**question, "parts": [part, *question["parts"]]}]
-
-
-def with_time(function: Callable[[FlowContext, Any], FlowContext]) -> ScopedEvent[FlowContext, Any, FlowContext]:
-    """Return a function that adds messages, with the time of its step for those whose event has none."""
-
-    def keep(context: FlowContext, event: Mapping[str, Any], *, scope: Scope) -> FlowContext:
-        return function(context, {**event, "messageAt": time_of(event, scope)})
-
-    return keep
 
 
 def _time(event: Mapping[str, Any]) -> int | None:

@@ -5,13 +5,11 @@ from typing import Any
 from antiphon.chart.actions import assign, emit, enqueue_actions, spawn_child
 from antiphon.chat.machine import operations, replies
 from antiphon.chat.machine.emitted import output
-from antiphon.chat.machine.flow import TOOLS, flow_machine, is_accepted
-from antiphon.chat.machine.merging import with_conflicts
-from antiphon.chat.machine.pauses import is_waiting, run_of
+from antiphon.chat.machine.flow import flow_machine, is_accepted
+from antiphon.chat.machine.pauses import TOOLS, is_waiting, run_of
 from antiphon.chat.machine.settings import initial_context
 from antiphon.chat.machine.tool_calls import tools_input
-from antiphon.chat.machine.tree import head_of, meeting_point
-from antiphon.chat.machine.validation import other_branches
+from antiphon.chat.machine.version_1 import plans
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.former import AnyMachine, Context, Event, Json, Queue, bind_former
 
@@ -36,36 +34,9 @@ def _is_accepted(context: Context, event: Event) -> bool:
         case "switch" if event.get("branch") not in context["branches"]:
             return False
         case "rewind":
-            return is_accepted(context, _without_message(event))
+            return is_accepted(context, plans.without_message(event))
         case _:
             return is_accepted(context, event)
-
-
-def _without_message(event: Event) -> Event:
-    """Return a rewind without the message to go to, which it did not have."""
-    return {key: value for key, value in event.items() if key != "message"}
-
-
-def _rewind(context: Context, event: Event) -> Context:
-    return operations.rewind(context, _without_message(event))
-
-
-def _plan_fork(context: Context, event: Event) -> Context:
-    planned: Any = operations.plan_fork(context, event)
-    return {**planned, "fork": {**planned["fork"], "parent": context["branch"]}}
-
-
-def _plan_merge(context: Context, event: Event) -> Context:
-    source = event.get("source") or other_branches(context)[0]
-    merge: Any = {
-        "source": source,
-        "target": context["branch"],
-        "base": meeting_point(context["messages"], head_of(context), head_of(context, source)),
-        "strategy": event.get("strategy") or "sequential",
-        "conflicts": [],
-        "turns": None,
-    }
-    return {**context, "merge": with_conflicts(context, merge)}
 
 
 def _accepts_answer(context: Context, event: Event) -> bool:
@@ -130,9 +101,9 @@ flow_machine_1: AnyMachine = bind_former(
     context=_context,
     actions={
         "emitOutput": emit(_output),
-        "rewind": assign(_rewind),
-        "planFork": assign(_plan_fork),
-        "planMerge": assign(_plan_merge),
+        "rewind": assign(plans.rewind),
+        "planFork": assign(plans.plan_fork),
+        "planMerge": assign(plans.plan_merge),
         "keepReply": assign(replies.keep_reply),
         "keepFailure": assign(replies.keep_failure),
         "keepCut": assign(replies.keep_cut),
