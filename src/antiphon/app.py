@@ -106,6 +106,7 @@ class App:
             self.models.check,
             toolbox or NoTools(),
             [name for name, function in functions.items() if function is not None],
+            owners.forget,
         )
         self.chats = Chats(self.runtime, self.library, resources)
         self.runs = Runs(self.runtime, self.library, resources)
@@ -115,6 +116,7 @@ class App:
             self.library,
             {"chat": self.chats, "run": self.runs, "debate": self.debates},
             {"chat": self.chats.create, "run": self.runs.create, "debate": self.debates.create},
+            resources,
         )
 
     async def __aenter__(self) -> Self:

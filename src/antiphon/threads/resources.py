@@ -12,17 +12,22 @@ async def _accept(reference: str) -> None:
     """Accept any model."""
 
 
+def _keep_nothing(thread: str) -> None:
+    """Forget nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Resources:
     """Models, tools and functions of an app.
 
     `check_model` raises `ProviderError` if a model cannot be used here. `functions` are the names of the roles that a
-    function has in place of a model or a person.
+    function has in place of a model or a person. `forget` drops what is kept in memory about a thread.
     """
 
     check_model: Callable[[str], Awaitable[object]] = _accept
     toolbox: Toolbox | None = None
     functions: Collection[str] = ()
+    forget: Callable[[str], None] = _keep_nothing
 
     async def check_models(self, references: Iterable[str | None]) -> None:
         """Raise `ProviderError` for the first model that is unknown or lacks a key; no request is sent."""

@@ -8,6 +8,7 @@ from antiphon.runtime.records import Receipt
 from antiphon.threads.errors import Refused
 from antiphon.threads.kinds import Json
 from antiphon.threads.library import Library
+from antiphon.threads.resources import Resources
 from antiphon.threads.service import ThreadService
 
 Create = Callable[..., Awaitable[str]]
@@ -17,9 +18,14 @@ class Threads(ThreadService):
     """All threads of a runtime, whatever their kind."""
 
     def __init__(
-        self, runtime: Doors, library: Library, services: Mapping[str, ThreadService], create: Mapping[str, Create]
+        self,
+        runtime: Doors,
+        library: Library,
+        services: Mapping[str, ThreadService],
+        create: Mapping[str, Create],
+        resources: Resources | None = None,
     ) -> None:
-        super().__init__(runtime, library)
+        super().__init__(runtime, library, resources)
         self._services = services
         self._create_kind = create
 
