@@ -124,6 +124,7 @@ def test_a_model_that_fails_is_reported_and_can_be_asked_again():
     assert talk.context["lastError"] is None
 
 
+@pytest.mark.requirement("S2-59")
 @pytest.mark.parametrize("output", [{"text": ""}, {"text": None}])
 def test_a_proposal_without_words_is_a_failure(output):
     talk = propose(merge(fork()), **output)
