@@ -1,13 +1,16 @@
 // The chat for XState: the chart as it is, and the functions of chat/machine/flow.py under its names.
 const { assign, cancel, emit, enqueueActions, sendParent, setup, spawnChild, stopChild } = require("xstate");
+const consensus = require("./chat/consensus.cjs");
 const { output } = require("./chat/crystal.cjs");
 const limits = require("./chat/limits.cjs");
 const operations = require("./chat/operations.cjs");
 const { isBusy, refusal } = require("./chat/refusals.cjs");
 const replies = require("./chat/replies.cjs");
+const { timeOf } = require("./python.cjs");
 const { initialContext } = require("./chat/settings.cjs");
 
 const update = (f) => assign(({ context, event }) => f(context, event));
+const timed = (f) => assign(({ context, event, self }) => f(context, { ...event, messageAt: event.at ?? timeOf(self) }));
 const doing = (f) => enqueueActions(({ context, event, enqueue }) => f(context, event, enqueue));
 const child = (src, input) => spawnChild(src, { id: src, input: ({ context }) => input(context) });
 const parentOf = ({ self }) => self._parent;
@@ -81,10 +84,10 @@ const actions = {
   disarmTimeout: cancel("turnTimeout"),
   noteTimeout: update((c) => ({ reply: { ...c.reply, error: replies.TIMED_OUT } })),
   cutReply: doing(cutReply),
-  keepReply: update(replies.completed),
-  keepFailure: update(replies.failed),
-  keepCut: update(replies.cut),
-  keepRest: update(replies.rest),
+  keepReply: timed(replies.completed),
+  keepFailure: timed(replies.failed),
+  keepCut: timed(replies.cut),
+  keepRest: timed(replies.rest),
   refuseTools: update(replies.toolsRefused),
   answerLimit: update(replies.limitAnswered),
   raiseLimit: update(operations.limitRaised),
@@ -118,6 +121,15 @@ const actions = {
   reportToParent: sendParent(({ context }) => report(context)),
   endRun: assign({ run: null }),
   refuseAloud: sendParent(({ context, event }) => refusedAloud(context, event)),
+  requestProposal: update(consensus.proposalRequested),
+  beginProposal: update((c) => consensus.changed(c, { phase: "asked" })),
+  spawnReconciler: child("reconciler", consensus.proposalInput),
+  stopReconciler: stopChild("reconciler"),
+  limitProposal: update(consensus.limited),
+  keepProposal: update(replies.proposalKept),
+  failProposal: update(replies.proposalFailed),
+  setProposal: update(consensus.given),
+  cancelProposal: update(consensus.cancelled),
   beginCrystal: update((c, e) => ({ crystallizing: e.trigger || "close" })),
   spawnCrystallizer: child("crystallizer", replies.crystalInput),
   stopCrystallizer: stopChild("crystallizer"),
@@ -150,6 +162,11 @@ const guards = {
   isCurrentReply,
   cutsOnStop: (c) => c.reply !== null && c.config.onStop === "cut",
   crystallizesPlainly: (c, e) => (c.config.model === null || Boolean(e.plain)) && isAccepted(c, e),
+  mustPropose: consensus.mustPropose,
+  isProposalLimited: consensus.isLimited,
+  isProposing: consensus.isProposing,
+  hasProposal: (c, e) => consensus.isProposing(c) && Boolean(e.output?.text),
+  givesProposal: (c, e) => e.text != null && isAccepted(c, e),
   isCrystallizing: (c) => c.crystallizing !== null,
 };
 const bound = Object.entries(guards).map(([name, f]) => [name, ({ context, event }) => f(context, event)]);
@@ -157,5 +174,5 @@ const bound = Object.entries(guards).map(([name, f]) => [name, ({ context, event
 exports.flowMachine = (chart, recorder) =>
   setup({
     actions, guards: Object.fromEntries(bound),
-    actors: { reply: recorder, tools: recorder, summariser: recorder, crystallizer: recorder },
+    actors: { reply: recorder, tools: recorder, summariser: recorder, crystallizer: recorder, reconciler: recorder },
   }).createMachine({ ...chart, context: ({ input }) => initialContext(input ?? {}) });

@@ -22,3 +22,5 @@ exports.isObject = isObject;
 // The context of a chart with what an input gives for its keys.
 exports.given = (chart, input) =>
   Object.fromEntries(Object.entries(chart.context).map(([key, first]) => [key, key in input ? input[key] : first]));
+// The time of a step, as scope.now is.
+exports.timeOf = (self) => self.clock.now();

@@ -1,6 +1,6 @@
 // The thread machine for XState: the chart as it is, and the functions of threads/machine/thread.py under its names.
 const { assign, emit, enqueueActions, setup } = require("xstate");
-const { given, isObject } = require("./python.cjs");
+const { given, isObject, timeOf } = require("./python.cjs");
 
 const PREFIXES = {
   interrupted: "[The session was interrupted before the last task was done. See how far it came, then go on.]\n\n",
@@ -46,7 +46,7 @@ const actions = {
     },
   })),
   clearResultInfo: assign({ resultInfo: null, completedAt: null }),
-  noteEnd: update((c, e) => ({ completedAt: e.at ?? null })),
+  noteEnd: assign(({ event, self }) => ({ completedAt: event.at ?? timeOf(self) })),
   setWaitingReason: update((c, e) => ({ waitingReason: e.reason || c.waitingReason })),
   setRequests: update((c, e) => ("requests" in e ? keepRequests(c, e) : ownRequest(c))),
   keepRequests: update(keepRequests),

@@ -113,7 +113,7 @@ class App:
         self.library = Library(self.runtime, KINDS)
         functions = {"judge": judge, "arbiter": arbiter, "approver": approver}
         names = [name for name, function in functions.items() if function is not None]
-        resources = Resources(self.models.check, toolbox or NoTools(), names, undo, grants)
+        resources = Resources(self.models.check, toolbox or NoTools(), names, undo, grants, owners.forget)
         if undo is not None and isinstance(store, str | Path):
             undo.exclude(store)
         self.chats = Chats(self.runtime, self.library, resources)

@@ -119,3 +119,20 @@ def test_a_tool_cut_by_a_crash_is_not_called_again_and_history_stays_valid(kill_
         assert request.messages[-1].text == RESUME_PREFIXES["interrupted"] + "What happened?"
 
     after(kill_while("calling"), main)
+
+
+@pytest.mark.requirement("S2-59", "X-6")
+def test_a_proposal_cut_by_a_crash_is_reported_and_can_be_requested_again(kill_while: Callable[[str], Path]) -> None:
+    async def main(app: App, teller: Teller) -> None:
+        await app.chats.until_idle(THREAD)
+        chat = (await app.library.read(THREAD)).content
+        assert chat["merge"]["proposal"]["error"]["code"] == "interrupted"
+        assert (list(chat["branches"]), teller.asked) == (["main", "south"], [])
+
+        await app.chats.perform(THREAD, "propose")
+        await app.chats.until_idle(THREAD)
+        chat = await app.chats.perform(THREAD, "confirm_merge")
+
+        assert branch_path(chat)[-1]["parts"] == [{"type": "text", "text": "a king."}]
+
+    after(kill_while("reconciling"), main)

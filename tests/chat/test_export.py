@@ -6,6 +6,7 @@ import json
 import pytest
 
 from antiphon.app import App, open_library
+from antiphon.chat import lineage
 from antiphon.chat.archive import BadArchive, from_archive, to_archive
 from antiphon.chat.export import branch_document, chat_document
 from antiphon.chat.kind import CHAT
@@ -15,7 +16,9 @@ from antiphon.threads.errors import NothingSaid, Refused
 from antiphon.threads.export.formats import FORMATS
 from antiphon.threads.export.html import to_html
 from antiphon.threads.export.markdown import to_markdown
+from antiphon.threads.kinds import Record, ThreadView
 from tests.fixtures.chats import Clerk, script
+from tests.fixtures.conversations import Talk, text_of
 
 EVIL = "<script>alert('x')</script> & ```\n```\nfence\n```"
 
@@ -132,7 +135,8 @@ def test_as_markdown_every_message_stands_once_under_its_branch(tmp_path):
 
             assert [text.count(word) for word in ("\nTwo\n", "\nElsewhere\n", "\nLeft behind\n")] == [1, 1, 1]
             assert text.index("## Branch other") < text.index("\nElsewhere\n") < text.index("## Branch main")
-            assert "*goes on from other after turn 1*" in text
+            assert text.index("## Branch other") < text.index("*forked from main after turn 1*")
+            assert text.index("## Branch main") < text.index("*shares 1 turn with other, above*")
             assert text.index("## Left behind") < text.index("\nLeft behind\n")
             assert "\nTwo\n" not in to_markdown(branch_document(talk, "other"))
             assert "````" not in to_markdown(branch_document(talk, "other")).partition("### Model")[0]
@@ -187,3 +191,103 @@ def test_a_thread_is_put_away_taken_out_and_renamed(tmp_path):
                 await app.chats.rename(thread, 3)
 
     asyncio.run(main())
+
+
+# -- lineage ---------------------------------------------------------------------------------------------------------
+
+
+def chat_record(talk):
+    """A record of a chat that was moved by events."""
+    view = ThreadView("t", "chat", "completed", "Title", None, talk.context["branch"], 0, 0.0, 0)
+    return Record(view, talk.context)
+
+
+def origins(talk):
+    """The headings of an export, with the note below each."""
+    sections = lineage.sections(talk.context)
+    return [(section.name, section.origin, [text_of(one["parts"]) for one in section.messages]) for section in sections]
+
+
+def test_a_fork_is_below_its_parent_whichever_is_current():
+    talk = Talk().says("one", "two").do("fork", name="a", turn=1).do("confirm_fork").says("three")
+
+    assert origins(talk) == [
+        ("a", "forked from main in turn 1", ["one", "three"]),
+        ("main", "shares 1 turn with a, above", ["two"]),
+    ]
+    assert origins(talk.do("switch", branch="main")) == [
+        ("main", "", ["one", "two"]),
+        ("a", "forked from main in turn 1, shares 1 turn with main, above", ["three"]),
+    ]
+
+
+def test_an_earlier_answer_is_left_behind_in_its_turn():
+    talk = Talk(model="m").says("question").reply("first").do("retry").reply("second").do("retry").reply("third")
+
+    assert origins(talk) == [
+        ("main", "", ["question", "third"]),
+        ("", "an earlier answer in turn 1 of main", ["first"]),
+        ("", "an earlier answer in turn 1 of main", ["second"]),
+    ]
+
+
+def test_a_fork_from_an_earlier_answer_keeps_its_parent():
+    talk = Talk(model="m").says("question").reply("first").do("fork", name="a").do("confirm_fork")
+    talk.do("switch", branch="main").do("retry").reply("second")
+
+    assert origins(talk)[1] == ("a", "forked from main after turn 1, shares 1 turn with main, above", ["first"])
+
+
+def test_rewound_turns_stay_together_and_name_their_branch():
+    talk = Talk().says("one").do("fork", name="a").do("confirm_fork").says("two", "three").do("rewind", turns=2)
+    talk.says("four")
+
+    assert origins(talk)[-1] == ("", "on a, after turn 1", ["two", "three"])
+    assert origins(Talk().says("one").do("rewind").says("two"))[-1] == ("", "an earlier beginning of main", ["one"])
+
+
+def test_merged_messages_name_the_branch_they_come_from():
+    talk = Talk().says("one").do("fork", name="a").do("confirm_fork").says("theirs").do("switch", branch="main")
+    talk.says("ours").do("merge").do("confirm_merge")
+    text = to_markdown(chat_document(chat_record(talk)))
+    assert "theirs\n\n*merged from a*\n" in text
+
+    talk.do("switch", branch="a").says("more").do("switch", branch="main").says("rest")
+    talk.do("merge", strategy="consensus").do("propose", text="Both.").do("confirm_merge")
+    assert "Both.\n\n*joins main and a*\n" in to_html_text(talk)
+
+
+def to_html_text(talk):
+    """An export as HTML and as Markdown has the same notes."""
+    assert "joins main and a" in to_html(chat_document(chat_record(talk)))
+    return to_markdown(chat_document(chat_record(talk)))
+
+
+def test_summaries_are_told_apart_from_what_was_left_behind():
+    talk = Talk(model="m", strategy="summarise", summaries="plain", contextLimit=60)
+    for number in range(4):
+        talk.says(f"question {number} " * 8).reply(f"answer {number}")
+
+    assert [origin for name, origin, _ in origins(talk) if not name] == ["summaries of earlier messages, for the model"]
+
+
+def test_the_json_has_the_parent_and_the_branch_of_every_message():
+    talk = Talk().says("one").do("fork", name="a").do("confirm_fork").says("two").do("switch", branch="main")
+    talk.says("three").do("fork", **{"from": "m2"}, name="b").do("confirm_fork").says("four")
+    archive = to_archive(chat_record(talk))
+
+    lines = [(one["id"], one["parent"], one["branch"]) for one in archive["messages"].values()]
+    assert lines == [("m1", None, "main"), ("m2", "m1", "a"), ("m3", "m1", "main"), ("m4", "m2", "b")]
+    branch = archive["branches"]["b"]
+    assert (branch["parent"], branch["forkPoint"], branch["head"]) == ("a", "m2", "m4")
+
+
+def test_a_conversation_of_version_1_has_no_branches_in_its_messages():
+    talk = Talk().says("one", "two").do("rewind").says("three")
+    messages = {
+        id: {key: value for key, value in message.items() if key != "branch"}
+        for id, message in talk.context["messages"].items()
+    }
+    parts = lineage.sections({**talk.context, "messages": messages})
+
+    assert parts[-1].origin == "on main, after turn 1"

@@ -102,4 +102,31 @@ MUTANTS = (
     Mutant("S1-B13", "agents/machine/outcome.py", '    if context["denied"]:', "    if False:"),
     # Requests of agents have no session.
     Mutant("S1-B14", "agents/machine/agent.py", 'None if session is None else session["id"]', "None"),
+    # The model is not asked for a proposal; or merged without being confirmed; or a failure is taken for a proposal.
+    Mutant("S2-59", "chat/machine/consensus.py", 'return merge["strategy"] == "consensus" and', "return False and"),
+    Mutant("S2-59", "chat/machine/validation.py", 'proposal is None or proposal["phase"] == "ready"', "True"),
+    Mutant("S2-59", "chat/machine/proposals.py", 'bool(_output(event).get("text"))', "True"),
+    # A message that was left behind cannot be entered.
+    Mutant("S2-25", "chat/machine/operations.py", 'head = event["message"]', "return context"),
+    # A merged branch stays closed.
+    Mutant(
+        "S2-21",
+        "chat/machine/validation.py",
+        "return _too_many_branches(context)\n    return None if",
+        "pass\n    return None if",
+    ),
+    # A deleted thread stays in memory; so does an archived one; its work goes on.
+    Mutant(
+        "S3-58",
+        "threads/service.py",
+        "await self.resources.delete_copies(id)\n        self.resources.forget(id)",
+        "await self.resources.delete_copies(id)",
+    ),
+    Mutant("S3-58", "threads/service.py", "            await self.runtime.unload(id)\n", ""),
+    Mutant("S3-58", "runtime/runtime.py", "                await self.tasks.wait_until_ended(root)\n", ""),
+    Mutant("S3-58", "threads/status.py", "if change.thread_id != thread_id]", "]"),
+    # The end of a thread has no time.
+    Mutant(
+        "S3-39", "threads/machine/thread.py", '"completedAt": time_of(event, scope)', '"completedAt": event.get("at")'
+    ),
 )

@@ -32,7 +32,6 @@ DIFFERENCES: dict[str, dict[int, Difference]] = {
         60: Difference(
             FlowState.CONVERGING, "the diagram and the tables disagree; the tables keep the state (line 166)"
         ),
-        106: Difference(False, "not built yet: a merge by consensus"),
         221: Difference(
             "ValueError: Invalid action 'message' for state DORMANT. Valid actions: configure, start",
             "the message also names the actions that are valid",

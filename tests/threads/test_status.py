@@ -345,3 +345,49 @@ def test_an_archived_thread_leaves_the_memory_and_comes_back_when_it_is_used():
 
     machine.transition("t1", {"type": "UNARCHIVE"})
     assert (len(machine), machine.archive) == (1, {})
+
+
+# -- times and cleaning up -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("S3-39")
+def test_every_change_has_a_time_and_every_end_too():
+    threads = ThreadStatusMachine(now=lambda: 50.4)
+    threads.transition("t", event("START", at=3))
+    threads.transition("t", event("COMPLETE"))
+    threads.transition("t", event("WAIT"))
+
+    assert [(change.status, change.at) for change in threads.log] == [
+        ("running", 3),
+        ("completed", 50),
+        ("completed", 50),
+    ]
+    assert threads.get_context("t")["completedAt"] == 50
+    assert threads.transition("t", event("START")).context["completedAt"] is None
+    assert threads.transition("t", event("FAIL", at=7)).context["completedAt"] == 7
+
+
+@pytest.mark.requirement("S3-35", "S3-58")
+def test_a_forgotten_thread_leaves_nothing_behind():
+    threads = ThreadStatusMachine(limit=1)
+    for id in ("kept", "gone"):
+        threads.transition(id, event("START"))
+        threads.transition(id, event("COMPLETE"))
+    threads.transition("kept", event("START"))
+    threads.forget("gone")
+
+    assert "gone" not in threads
+    assert (len(threads), threads.archive) == (1, {})
+    assert {change.thread_id for change in threads.log} == {"kept"}
+    assert threads.log.maxlen == LOG_LIMIT
+
+
+@pytest.mark.requirement("S3-35", "S3-58")
+def test_archived_threads_do_not_stay_in_memory():
+    threads = ThreadStatusMachine(limit=10_000)
+    for number in range(500):
+        threads.transition(f"t{number}", event("START"))
+        threads.transition(f"t{number}", event("COMPLETE"))
+        threads.transition(f"t{number}", event("ARCHIVE"))
+
+    assert (len(threads), len(threads.archive)) == (0, 500)

@@ -44,6 +44,7 @@ const harvest = (c) => ({
 const where = (c) => ({ branch: c.branch, head: headOf(c), turns: turnAt(c.messages, headOf(c)) });
 const converging = ({ merge }) =>
   ({ source: merge.source, target: merge.target, conflicts: unresolved(merge).map((conflict) => conflict.id) });
+const proposing = ({ merge: { source, target, proposal: { requestId, text, error } } }) => ({ source, target, requestId, text, error });
 const FACTS = {
   started: () => ({ ready: true }),
   configured: (c) => ({ config: c.config }),
@@ -62,6 +63,9 @@ const FACTS = {
   checkpointed: (c) => ({ ...where(c), checkpointId: `c${hashAt(c.messages, headOf(c))}` }),
   merge_initiated: converging,
   conflict_resolved: converging,
+  proposal_requested: proposing,
+  merge_proposed: proposing,
+  proposal_failed: proposing,
   stopping: (c) => ({ waitsForReply: c.reply !== null }),
   crystallized: (c) => ({ crystal: c.crystal }),
   crystallize_failed: (c) => ({ error: c.lastError }),

@@ -20,6 +20,7 @@ const reached = (c) => {
   const names = phase === "tools" ? (called ? [] : on("toolRounds")) : phase === "wanted" ? [...on("costUsd"), ...on("wallMs")] : [];
   return names.find((name) => isReached(c, name)) ?? null;
 };
+const reachedSpending = (c) => [...on("costUsd"), ...on("wallMs")].find((name) => isReached(c, name)) ?? null;
 const left = (c) => ({ ...c, reply: { ...c.reply, limit: null, waiting: false, request: null } });
 const nextLimit = (c, name) => {
   const [step, spent] = [c.config[name], spentOf(c, name)];
@@ -69,7 +70,7 @@ const waiting = (c) => {
 };
 
 module.exports = {
-  LIMITS, continued, described, isReached, messageBegun, newBudget, raised, remaining, spending, spentOf, timed, unraised,
+  LIMITS, continued, described, isReached, messageBegun, newBudget, raised, reachedSpending, remaining, spending, spentOf, timed, unraised,
   isCostReached: (c) => on("costUsd").some((name) => isReached(c, name)),
   reachedFacts: ({ reply: { request } }) => ({ id: request.id, address: request.address, ...request.limit }),
   warningFacts: (c) => limitFacts(c, c.budget.warned.at(-1)),
@@ -98,8 +99,9 @@ module.exports = {
       enqueue.cancel("wallTime");
     },
     cutAtLimit: (c, e, enqueue) => {
-      if (c.reply?.phase !== "replying" || c.reply.cut !== null) return;
-      enqueue.assign({ reply: { ...c.reply, cut: "keep", limit: on("wallMs").find((name) => isReached(c, name)) } });
+      const limit = on("wallMs").find((name) => isReached(c, name));
+      if (c.reply?.phase !== "replying" || c.reply.cut !== null || limit === undefined) return;
+      enqueue.assign({ reply: { ...c.reply, cut: "keep", limit } });
       enqueue.sendTo("reply", { type: "CANCEL", requestId: c.reply.requestId });
     },
   },

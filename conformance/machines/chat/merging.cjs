@@ -1,10 +1,20 @@
 // Twins of chat/machine/merging.py: what each branch has that the other has not, and the path that has both.
 const { compactJson, isObject } = require("../python.cjs");
-const { callsOf, closing, counting, headOf, meetingPoint, path, textOf, turnsOf, withBranch, withMessage } = require("./tree.cjs");
+const { appended, callsOf, closing, counting, headOf, meetingPoint, path, pick, textOf, turnsOf, withBranch, withMessage } = require("./tree.cjs");
 const { words } = require("./windows.cjs");
 
-const sides = (messages, merge, ours, theirs) =>
-  [ours, theirs].map((head) => turnsOf(path(messages, head, merge.base)));
+const sides = (c, merge) => {
+  const ours = path(c.messages, headOf(c, merge.target), merge.base);
+  const ids = new Set(ours.map((message) => message.id));
+  const theirs = turnsOf(path(c.messages, headOf(c, merge.source), merge.theirBase));
+  return [turnsOf(ours), theirs.filter((turn) => !turn.every((message) => ids.has(message.copiedFrom)))];
+};
+const basesOf = (messages, ours, theirs) => {
+  const base = meetingPoint(messages, ours, theirs);
+  const ids = new Set(path(messages, theirs, base).map((message) => message.id));
+  const last = path(messages, ours, base).reverse().find((message) => ids.has(message.mergedFrom));
+  return last ? { base: last.id, theirBase: last.mergedFrom } : { base, theirBase: base };
+};
 const pairs = (ours, theirs) =>
   Array.from({ length: Math.max(ours.length, theirs.length) }, (_, place) => [ours[place] ?? null, theirs[place] ?? null]);
 const conflict = (number, item, ours, theirs) =>
@@ -45,9 +55,9 @@ const disagreements = (ours, theirs) => {
   return found;
 };
 const planned = (c, source, strategy) => {
-  const [ours, theirs] = [headOf(c), headOf(c, source)];
-  const merge = { source, target: c.branch, base: meetingPoint(c.messages, ours, theirs), strategy, conflicts: [], turns: null };
-  const [one, other] = sides(c.messages, merge, ours, theirs);
+  const merge = { source, target: c.branch, ...basesOf(c.messages, headOf(c), headOf(c, source)), strategy, conflicts: [], turns: null };
+  if (strategy === "consensus") return merge;
+  const [one, other] = sides(c, merge);
   const choices = () => pairs(one, other).map(([left, right], place) => conflict(place + 1, `turn ${place + 1}`, left, right));
   return { ...merge, conflicts: strategy === "manual" ? choices() : disagreements(one, other) };
 };
@@ -56,8 +66,8 @@ const resolved = (merge, id, pick) => {
   const wanted = id || unresolved(merge)[0]?.id;
   return { ...merge, conflicts: merge.conflicts.map((one) => (one.id === wanted ? { ...one, pick } : one)) };
 };
-const ordered = (messages, merge, ours, theirs) => {
-  const [one, other] = sides(messages, merge, ours, theirs);
+const ordered = (c, merge) => {
+  const [one, other] = sides(c, merge);
   if (merge.turns !== null) return merge.turns.map((id) => [...one, ...other].find((turn) => turn[0].id === id));
   const dropped = new Set();
   for (const { pick, ours: left, theirs: right } of merge.conflicts) {
@@ -67,10 +77,18 @@ const ordered = (messages, merge, ours, theirs) => {
   const sequence = merge.strategy === "sequential" ? [...one, ...other] : pairs(one, other).flat().filter(Boolean);
   return sequence.filter((turn) => !dropped.has(turn[0].id));
 };
-const merged = (c) => {
+const joint = (c, { proposal, ...merge }, at) => ({
+  role: "assistant", parts: [{ type: "text", text: proposal.text }], at, ...pick(proposal, ["source", "usage", "costUsd"]),
+  mergedFrom: headOf(c, merge.source), derivedFrom: sides(c, merge).flat(2).map((message) => message.id),
+});
+const merged = (c, e) => {
   const { source, target, base } = c.merge;
+  if (c.merge.proposal) {
+    const next = appended(c, target, joint(c, c.merge, e.at));
+    return closing(counting({ ...next, merge: null }, { merges: 1 }), source, target);
+  }
   const theirs = headOf(c, source);
-  const sequence = ordered(c.messages, c.merge, headOf(c, target), theirs).flat();
+  const sequence = ordered(c, c.merge).flat();
   let head = base;
   sequence.forEach((message, place) => {
     if (message.parent === head) {

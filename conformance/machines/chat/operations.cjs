@@ -1,11 +1,12 @@
 // Twins of chat/machine/operations.py: what a person does with a conversation.
+const { needsProposal, proposalRequested } = require("./consensus.cjs");
 const { crystalOf } = require("./crystal.cjs");
 const { LIMITS, continued, messageBegun, unraised } = require("./limits.cjs");
 const { merged, planned, resolved } = require("./merging.cjs");
 const { otherBranches } = require("./refusals.cjs");
 const { emptied, givenSettings, newBranch } = require("./settings.cjs");
 const {
-  appended, closing, counting, endOfTurn, hashAt, headOf, lastQuestion, partsOf, pick, turnAt, withBranch, withMessage,
+  appended, branchOf, closing, counting, endOfTurn, hashAt, headOf, lastQuestion, partsOf, pick, reopened, turnAt, withBranch, withMessage,
 } = require("./tree.cjs");
 const { pinning } = require("./windows.cjs");
 
@@ -52,7 +53,7 @@ const freeName = (c) => {
 };
 const forkPlanned = (c, e) => {
   const forkPoint = e.from ?? (e.turn != null ? endOfTurn(c.messages, headOf(c), e.turn) : headOf(c));
-  return { ...c, fork: { name: e.name || freeName(c), parent: c.branch, forkPoint } };
+  return { ...c, fork: { name: e.name || freeName(c), parent: branchOf(c, forkPoint), forkPoint } };
 };
 const forked = (c) => {
   const { name, parent, forkPoint } = c.fork;
@@ -61,8 +62,8 @@ const forked = (c) => {
 };
 const rewound = (c, e) => {
   const back = "turns" in e ? e.turns : 1;
-  if (e.checkpointId == null && back === 0) return c;
-  const head = e.checkpointId != null
+  if (e.message == null && e.checkpointId == null && back === 0) return c;
+  const head = e.message != null ? e.message : e.checkpointId != null
     ? c.checkpoints[e.checkpointId].head : endOfTurn(c.messages, headOf(c), turnAt(c.messages, headOf(c)) - back);
   return withBranch(counting(c, { rewinds: 1 }), c.branch, { head });
 };
@@ -85,12 +86,15 @@ module.exports = {
     const tags = e.tags?.length ? e.tags : ["REQUIRED"];
     return pinnedIfAsked(appended(c, c.branch, { ...pick(e, GIVEN), role: "system", parts: partsOf(e), tags }), e, c.branch);
   },
-  mergePlanned: (c, e) => ({ ...c, merge: planned(c, e.source || otherBranches(c)[0], e.strategy || "sequential") }),
+  mergePlanned: (c, e) => {
+    const next = { ...c, merge: planned(c, e.source || otherBranches(c)[0], e.strategy || "sequential") };
+    return needsProposal(next) ? proposalRequested(next) : next;
+  },
   conflictResolved: (c, e) => ({
     ...c, merge: e.turns != null ? { ...c.merge, turns: e.turns } : resolved(c.merge, e.conflict, e.pick || "ours"),
   }),
   mergeDone: merged,
-  switched: (c, e) => ({ ...c, branch: e.branch }),
+  switched: (c, e) => ({ ...(e.branch in c.branches ? c : reopened(c, e.branch)), branch: e.branch }),
   closed: (c, e) => closing(c, e.branch, null),
   pinned: (c, e) => pinning(c, e.message, e.pinned ?? true),
   flushed: (c) => ({ ...c, queue: [], lastError: null }),

@@ -37,9 +37,10 @@ const message = (c, e) => {
   if (isBusy(c) && onBusy === "reject") return IN_FLIGHT;
   return isBusy(c) && c.queue.length >= maxQueue ? `${c.queue.length} messages wait already, and ${maxQueue} are the most` : null;
 };
+const isFull = (c) => Object.keys(c.branches).length >= c.config.maxBranches;
 const fork = (c, e) => {
   const { name } = e;
-  if (Object.keys(c.branches).length >= c.config.maxBranches) return "too many branches";
+  if (isFull(c)) return "too many branches";
   if (name != null && !(typeof name === "string" && name)) return "no name";
   if (isIn(name, c.branches) || isIn(name, c.closed)) return "known";
   if (e.from != null && !isIn(e.from, c.messages)) return "no message";
@@ -47,6 +48,7 @@ const fork = (c, e) => {
 };
 const rewind = (c, e) => {
   if (c.reply !== null) return IN_FLIGHT;
+  if (e.message != null) return isIn(e.message, c.messages) ? null : "no message";
   if (e.checkpointId != null) return isIn(e.checkpointId, c.checkpoints) ? null : "no checkpoint";
   const back = "turns" in e ? e.turns : 1;
   return Number.isInteger(back) && back >= 0 && back <= turns(c) ? null : "too far";
@@ -55,12 +57,12 @@ const otherBranches = (c) => Object.keys(c.branches).filter((name) => name !== c
 const merge = (c, e) => {
   if (c.reply !== null) return IN_FLIGHT;
   if (!otherBranches(c).length || (e.source != null && !otherBranches(c).includes(e.source))) return "no other branch";
-  return ["sequential", "interleave", "manual"].includes(e.strategy || "sequential") ? null : "no strategy";
+  return ["sequential", "interleave", "manual", "consensus"].includes(e.strategy || "sequential") ? null : "no strategy";
 };
 const resolveConflict = (c, e) => {
   if (c.merge === null) return "no merge";
   if (e.turns != null) {
-    const known = sides(c.messages, c.merge, headOf(c, c.merge.target), headOf(c, c.merge.source)).flat().map((turn) => turn[0].id);
+    const known = sides(c, c.merge).flat().map((turn) => turn[0].id);
     const isChoice = Array.isArray(e.turns) && new Set(e.turns).size === e.turns.length && e.turns.every((id) => known.includes(id));
     return isChoice && c.merge.strategy === "manual" ? null : "no choice";
   }
@@ -108,8 +110,16 @@ const REASONS = {
   configure, message, fork, rewind, merge, close, retry, resume,
   inject_context: content,
   resolve_conflict: resolveConflict,
-  confirm_merge: (c) => (c.merge === null ? "no merge" : unresolved(c.merge).length ? "conflicts wait" : null),
-  switch: (c, e) => (isIn(e.branch, c.branches) ? null : "no branch"),
+  confirm_merge: (c) => {
+    if (c.merge === null || unresolved(c.merge).length) return "conflicts wait";
+    return (c.merge.proposal?.phase ?? "ready") === "ready" ? null : "no proposal";
+  },
+  propose: (c, e) => {
+    if (!c.merge?.proposal) return "no proposal wanted";
+    if (e.text != null) return typeof e.text === "string" && e.text.trim() ? null : "no text";
+    return ["wanted", "asked"].includes(c.merge.proposal.phase) || c.config.model === null ? "not now" : null;
+  },
+  switch: (c, e) => (isIn(e.branch, c.closed) ? (isFull(c) ? "too many branches" : null) : isIn(e.branch, c.branches) ? null : "no branch"),
   pin: (c, e) => (isIn(e.message, c.messages) ? null : "no message"),
   tool_results: toolResults,
   raise_limit: raiseLimit, ANSWER: answer,

@@ -1,6 +1,7 @@
 // Twins of chat/machine/replies.py: the life of a reply.
 const { isObject } = require("../python.cjs");
 const { problemWithCall } = require("../call_problems.cjs");
+const { changed } = require("./consensus.cjs");
 const { crystalOf } = require("./crystal.cjs");
 const limits = require("./limits.cjs");
 const { runBegun, wantingReply } = require("./operations.cjs");
@@ -12,8 +13,10 @@ const NO_CONSENT = {
   code: "no_consent", recoverable: false,
   message: "the model called tools, and the chat has no permissions for them; create it with consent, for example {'mode': 'ask'}",
 };
+const NO_TEXT = { code: "no_proposal", message: "the model answered without a text", recoverable: true };
 const CONTINUE = "[The reply was cut at a limit, which was raised. Continue where it ends.]";
 const TIMED_OUT = { code: "turn_timeout", message: "the turn took longer than it may", recoverable: true };
+const timeIn = (e) => ("messageAt" in e ? e.messageAt : e.at);
 const facts = (e) => (isObject(e.output) ? e.output : {});
 const withPhase = (c, phase, changes = {}) => ({ ...c, reply: { ...c.reply, phase, ...changes } });
 const ended = (c, outcome, error = null) => ({ ...c, reply: null, run: c.run && { ...c.run, outcome, error } });
@@ -28,7 +31,7 @@ const spent = (c, e) => {
   return { ...counted, run, metrics: { ...counted.metrics, slowestMs: Math.max(c.metrics.slowestMs, duration) } };
 };
 const keptText = (c, e) => (!e.text ? c : appended(c, c.reply.branch, {
-  role: "assistant", parts: [{ type: "text", text: e.text }], interrupted: true, at: e.at,
+  role: "assistant", parts: [{ type: "text", text: e.text }], interrupted: true, at: timeIn(e),
 }));
 const errorOf = (error) => {
   const plain = { code: "reply_failed", recoverable: true };
@@ -98,7 +101,7 @@ module.exports = {
     const { reply } = c;
     const { branch } = reply;
     const parts = e.message?.parts ?? [];
-    const draft = { role: "assistant", parts, source: e.message?.source, at: e.at, usage: e.usage, costUsd: e.costUsd };
+    const draft = { role: "assistant", parts, source: e.message?.source, at: timeIn(e), usage: e.usage, costUsd: e.costUsd };
     c = { ...counting(spent(appended(c, branch, draft), e), { replies: 1 }), lastError: null };
     const goesOn = callsOf(parts).length && (reply.cut === null || reply.limit != null);
     if (reply.limit != null) c = { ...c, reply: { ...c.reply, cut: null, limit: null } };
@@ -132,6 +135,14 @@ module.exports = {
     c = { ...c, overrides: [...c.overrides, ...(overrides ?? []).filter((one) => !isKnown(one))] };
     c = answered(c, { results });
     return lost ? ended({ ...c, lastError: INTERRUPTED }, "failed", INTERRUPTED) : c;
+  },
+  proposalKept: (c, e) => {
+    const { text, source = null, usage = null, costUsd = null } = facts(e);
+    return spent(changed({ ...c, lastError: null }, { phase: "ready", text, source, usage, costUsd, error: null }), facts(e));
+  },
+  proposalFailed: (c, e) => {
+    const error = errorOf(e.error || NO_TEXT);
+    return spent(changed({ ...c, lastError: error }, { phase: "missing", error }), facts(e));
   },
   crystalInput: (c) => ({ model: c.config.model, messages: asked(c, c.branch), branch: c.branch }),
   crystallized: (c, e) => {

@@ -2,7 +2,7 @@
 const { createHash } = require("crypto");
 const { compactJson } = require("../python.cjs");
 
-const CARRIED = ["at", "tags", "key", "source", "usage", "costUsd", "interrupted", "copiedFrom", "mergedFrom", "derivedFrom"];
+const CARRIED = ["at", "tags", "key", "source", "usage", "costUsd", "interrupted", "copiedFrom", "mergedFrom", "derivedFrom", "branch"];
 const pick = (from, keys) => Object.fromEntries(keys.filter((key) => from[key] != null).map((key) => [key, from[key]]));
 
 const partsOf = (e) => (e.parts != null ? e.parts : e.text ? [{ type: "text", text: e.text }] : []);
@@ -54,6 +54,11 @@ const closing = (c, name, mergedInto) => {
   const { [name]: branch, ...branches } = c.branches;
   return { ...c, branches, closed: { ...c.closed, [name]: { ...branch, mergedInto } } };
 };
+const reopened = (c, name) => {
+  const { [name]: branch, ...closed } = c.closed;
+  return { ...c, closed, branches: { ...c.branches, [name]: { ...branch, mergedInto: null } } };
+};
+const branchOf = (c, id) => (id === null ? c.branch : c.messages[id].branch ?? c.branch);
 const storedMessage = (c, draft, parent) => {
   let [id, count] = [draft.id, c.nextMessage];
   if (id == null) {
@@ -73,7 +78,7 @@ const counting = (c, more) => ({
   ...c, metrics: { ...c.metrics, ...Object.fromEntries(Object.entries(more).map(([key, by]) => [key, c.metrics[key] + by])) },
 });
 const withMessage = (c, branch, draft, parent) => {
-  const [stored, nextMessage] = storedMessage(c, draft, parent);
+  const [stored, nextMessage] = storedMessage(c, { ...draft, branch }, parent);
   const grown = { ...c, messages: { ...c.messages, [stored.id]: stored }, nextMessage };
   const counted = "copiedFrom" in stored ? grown : counting(grown, { messages: 1, turns: stored.role === "user" ? 1 : 0 });
   return withBranch(counted, branch, { head: stored.id });
@@ -104,6 +109,6 @@ const mended = (messages) => {
 };
 
 module.exports = {
-  appended, callsOf, closing, counting, endOfTurn, hashAt, headOf, isOnPath, lastQuestion, meetingPoint, mended, partsOf, path,
-  pick, sizeOf, storedMessage, textOf, tokensOf, tokensOfText, turnAt, turnsOf, walk, withBranch, withMessage,
+  appended, branchOf, callsOf, closing, counting, endOfTurn, hashAt, headOf, isOnPath, lastQuestion, meetingPoint, mended, partsOf, path,
+  pick, reopened, sizeOf, storedMessage, textOf, tokensOf, tokensOfText, turnAt, turnsOf, walk, withBranch, withMessage,
 };

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from antiphon.chat.machine.adapter import ChatPolynomialAdapter
     from antiphon.chat.machine.flow import flow_machine
     from antiphon.chat.machine.polynomial import FlowState
+    from antiphon.chat.machine.saved_chat import BadSavedChat
     from antiphon.chat.record import branch_path
     from antiphon.chat.service import Attempt, Chats
     from antiphon.chat.streaming_actor import StreamingSnapshot
@@ -39,6 +40,7 @@ __getattr__ = lazy_names(
         "machine.adapter": ("ChatPolynomialAdapter",),
         "machine.flow": ("flow_machine",),
         "machine.polynomial": ("FlowState",),
+        "machine.saved_chat": ("BadSavedChat",),
         "record": ("branch_path",),
         "service": (
             "Attempt",
@@ -59,6 +61,7 @@ __all__ = [
     "CHAT",
     "Attempt",
     "BadArchive",
+    "BadSavedChat",
     "BufferedStream",
     "ChatPolynomialAdapter",
     "Chats",

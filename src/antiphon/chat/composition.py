@@ -7,6 +7,7 @@ from antiphon.chart.machine import Machine
 from antiphon.chat.machine.flow import flow_machine
 from antiphon.chat.machine.version_1.flow import flow_machine_1
 from antiphon.chat.machine.version_1.migration import CHANGES
+from antiphon.chat.reconciler import reconciler
 from antiphon.chat.summaries import Summariser, crystallizer, summarise_by_function
 from antiphon.chat.summaries import summariser as summarise_by_model
 from antiphon.providers.base import Provider
@@ -33,5 +34,6 @@ def compose_chat(
             "tools": tools,
             "summariser": summarise,
             "crystallizer": crystallizer(open_model, prices),
+            "reconciler": reconciler(open_model, prices),
         }
     )

@@ -1,10 +1,9 @@
 """Chats as documents, with one branch or all of them."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from antiphon.chat.record import branch_path
+from antiphon.chat.lineage import sections
 from antiphon.money import format_usd
 from antiphon.threads.export.document import (
     Block,
@@ -23,15 +22,6 @@ from antiphon.threads.kinds import Json, Record
 SPEAKERS = {"user": "You", "assistant": "Model", "tool": "Tools", "system": "Context"}
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A branch in a document: its origin, and the messages of this branch only."""
-
-    name: str
-    origin: str
-    messages: tuple[Json, ...]
-
-
 def chat_document(record: Record) -> Document:
     """Return a document of all branches."""
     return branch_document(record, None)
@@ -45,35 +35,8 @@ def branch_document(record: Record, branch: str | None) -> Document:
         if len(parts) > 1:
             blocks.append(Heading(f"Branch {section.name}" if section.name else "Left behind"))
             blocks += [Note(section.origin)] if section.origin else []
-        blocks += [_turn(message) for message in section.messages]
+        blocks += [_turn(record.content, message) for message in section.messages]
     return Document(record.view.title, _facts(record), blocks)
-
-
-def sections(chat: Json, branch: str | None = None) -> list[Section]:
-    """Return one branch or all, the current one first; each message appears once, rewound ones at the end."""
-    if branch is not None:
-        return [Section(branch, "", tuple(branch_path(chat, branch)))]
-    current = chat["branch"]
-    names = [current, *(name for name in (*chat["branches"], *chat["closed"]) if name != current)]
-    places: dict[str, str] = {}  # the branch under which each message appears
-    parts = []
-    for name in names:
-        path = branch_path(chat, name)
-        own = tuple(message for message in path if message["id"] not in places)
-        parts.append(Section(name, _origin(chat, name, path[: len(path) - len(own)], places), own))
-        places.update((message["id"], name) for message in own)
-    detached = tuple(message for message in chat["messages"].values() if message["id"] not in places)
-    if not detached:
-        return parts
-    return [*parts, Section("", "on no branch any more: rewound, or summaries", detached)]
-
-
-def _origin(chat: Json, name: str, shared: list[Json], places: Mapping[str, str]) -> str:
-    facts = [f"goes on from {places[shared[-1]['id']]} after turn {shared[-1]['turn']}"] if shared else []
-    closed = chat["closed"].get(name)
-    if closed:
-        facts.append(f"merged into {closed['mergedInto']}" if closed["mergedInto"] else "closed")
-    return ", ".join(facts)
 
 
 def _facts(record: Record) -> list[tuple[str, str]]:
@@ -90,11 +53,25 @@ def _facts(record: Record) -> list[tuple[str, str]]:
     ]
 
 
-def _turn(message: Json) -> Turn:
+def _turn(chat: Json, message: Json) -> Turn:
     blocks = [block for part in message["parts"] for block in _blocks(part)]
+    if merged := _merged_from(chat, message):
+        blocks.append(Note(merged))
     if message.get("interrupted"):
         blocks.append(Note("cut off here"))
     return Turn(SPEAKERS[message["role"]], blocks, format_time(message.get("at")), role=message["role"])
+
+
+def _merged_from(chat: Json, message: Json) -> str | None:
+    """Return the branch that a message came from by a merge, in words."""
+    messages = chat["messages"]
+    if "copiedFrom" in message:
+        name = messages[message["copiedFrom"]].get("branch")
+        return f"merged from {name}" if name and name != message.get("branch") else None
+    if "mergedFrom" in message:
+        name = messages[message["mergedFrom"]].get("branch")
+        return f"joins {message.get('branch')} and {name}" if name else None
+    return None
 
 
 def _blocks(part: Mapping[str, Any]) -> Iterator[Block]:

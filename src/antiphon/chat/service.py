@@ -7,6 +7,7 @@ from antiphon.chat.machine.history import problem_with_history
 from antiphon.chat.machine.settings import problem_with
 from antiphon.chat.machine.validation import refusal
 from antiphon.chat.record import chat_of
+from antiphon.runtime.records import Receipt
 from antiphon.threads.approval import consent_with_approver
 from antiphon.threads.errors import NothingSaid, NotTaken, Refused
 from antiphon.threads.kinds import Json, Record
@@ -14,7 +15,14 @@ from antiphon.threads.machine.tools import APPROVER
 from antiphon.threads.service import ThreadService
 from antiphon.threads.toolbox import OfferedTool, tools_to_json
 
+CHAT = "chat"
 CHOOSE_MODEL = ("use_model", "configure")  # the actions that may change the model
+CONVERGING = "converging"
+# States of a chat in which it takes no message, and how to leave them.
+CLOSED_STATES = {
+    "branching": "has a planned fork; confirm it (confirm_fork) or cancel it (cancel_fork) first",
+    CONVERGING: "has a planned merge; confirm it (confirm_merge) or cancel it (cancel_merge) first",
+}
 
 
 class Attempt(NamedTuple):
@@ -28,7 +36,7 @@ class Attempt(NamedTuple):
 class Chats(ThreadService):
     """The chats of a runtime."""
 
-    kind = "chat"
+    kind = CHAT
 
     async def create(
         self,
@@ -68,6 +76,19 @@ class Chats(ThreadService):
         if problem:
             raise Refused(problem)
 
+    async def begin(self, thread: str, *, id: str | None = None, **payload: Any) -> Receipt:
+        """Start, continue, answer or restart a chat; raise `Busy` while it replies, `Refused` at a planned fork."""
+        advice = CLOSED_STATES.get((await self.state(thread)).value_of(CHAT))
+        if advice is not None and (id is None or await self.runtime.store.outcome(thread, id) is None):
+            raise Refused(f"chat {thread!r} {advice}")
+        return await super().begin(thread, id=id, **payload)
+
+    async def stop(self, id: str) -> Receipt:
+        """Stop the reply of a chat, or the model that is asked for the proposal of a merge."""
+        if (await self.state(id)).value_of(CHAT) == CONVERGING:
+            return await self._perform(id, "cancel")
+        return await super().stop(id)
+
     async def perform(self, thread: str, action: str, *, id: str | None = None, **payload: Any) -> Json:
         """Fork, rewind, checkpoint, merge or change the conversation; return the chat afterwards."""
         event = {"type": action, "at": self.runtime.now(), **payload}
@@ -76,7 +97,7 @@ class Chats(ThreadService):
         model = payload.get("model")
         if action in CHOOSE_MODEL and isinstance(model, str):
             await self.resources.check_models([model])
-        receipt = await self.runtime.send(thread, event, id=id, to="chat")
+        receipt = await self.runtime.send(thread, event, id=id, to=CHAT)
         if receipt.problem is not None:
             raise Refused(receipt.problem.text)
         if receipt.status == "failed":

@@ -64,6 +64,10 @@ class Doors(Protocol):
         """Wait until a root actor has ended and its end is stored; return its output."""
         ...
 
+    async def unload(self, root: str) -> None:
+        """Drop a tree from memory if it has nothing to do."""
+        ...
+
     async def delete(self, root: str) -> None:
         """Delete a root actor with all that belongs to it."""
         ...

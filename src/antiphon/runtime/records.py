@@ -4,7 +4,7 @@ Every event makes a letter, an entry, a commit, a receipt and often a task: they
 frozen dataclass takes four times as long to create.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -206,13 +206,18 @@ class TreeState(NamedTuple):
 class RootState:
     """The root actor of a tree at its last stored step; its context is read a key at a time."""
 
-    __slots__ = ("_context", "seq", "status", "value")
+    __slots__ = ("_children", "_context", "seq", "status", "value")
 
-    def __init__(self, seq: int, status: str, value: Any, context: Any) -> None:
+    def __init__(self, seq: int, status: str, value: Any, context: Any, children: Mapping[str, Any]) -> None:
         self.seq = seq
         self.status = status
         self.value = value
         self._context = context
+        self._children = children
+
+    def value_of(self, child: str) -> Any:
+        """Return the state value of a child that is a machine, or None."""
+        return freeze(self._children.get(child))
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return a read-only value of the context."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.deliveries import Deliveries
-from antiphon.runtime.errors import NotRunning, RootExists, WrongLoop
+from antiphon.runtime.errors import NotRunning, RootExists, StoreError, WrongLoop
 from antiphon.runtime.ids import new_ids
 from antiphon.runtime.index.rebuild import IndexRebuild
 from antiphon.runtime.loop import TurnLoop
@@ -271,18 +271,32 @@ class Runtime:
     async def delete(self, root: str) -> None:
         """Delete a root actor with all that belongs to it: journal, snapshots, letters, tasks; its id is free again.
 
-        Its tasks are cancelled, its feeds and everything that waits for it get `UnknownRoot`. Forks of it are kept.
+        Its tasks are cancelled first, and have ended when it is deleted. Its feeds and everything that waits for it get
+        `UnknownRoot`. Forks of it are kept.
         """
         self._check_running()
         await self._own(root)
         await self._calls.run(self._delete(root))
 
     async def _delete(self, root: str) -> None:
-        async with self.loop.exclusively(root), self.trees.unloaded(root):
-            await self.trees.commits.delete(root)
-            self.loop.remove(root)
+        try:
+            async with self.loop.exclusively(root):
+                self.tasks.cancel_all(root)
+                await self.tasks.wait_until_ended(root)
+                async with self.trees.unloaded(root):
+                    await self.trees.commits.delete(root)
+                    self.loop.remove(root)
+        except StoreError:
+            await self._recovery.recover_tree(root)  # it is still there, without its tasks
+            raise
         if not self.ownership.owns_all:
             await self.ownership.release([root])
+
+    async def unload(self, root: str) -> None:
+        """Drop a tree from memory if it has nothing to do; it is loaded again when it is needed."""
+        self._check_running()
+        await self.inboxes.wait_until_free(root)
+        self.trees.unload(root)
 
     async def adopt(self, root: str, tenure: int) -> None:
         """Run a tree that this process has become the owner of: take its letters, and recover its tasks.

@@ -24,6 +24,7 @@ from antiphon.runtime.records import Letter, Task
 
 CURRENT: ContextVar[Task | None] = ContextVar("antiphon_task", default=None)
 """The durable task that runs now, if any."""
+ENDING_S = 10.0  # the longest wait for the cancelled tasks of a tree
 AWAITABLE = (CoroutineType, Awaitable, AsyncIterable)
 
 Deliver = Callable[[Letter], None]
@@ -83,8 +84,8 @@ class TaskRunner:
         self._now = now
         self._running: dict[str, tuple[asyncio.Task[None], DurableScope]] = {}
         # Cancelled and not done yet: a command, for example, whose processes are being terminated.
-        # With each, whether nothing that it may still return is delivered.
-        self._ending: dict[asyncio.Task[None], bool] = {}
+        # With each, its tree, and whether nothing that it may still return is delivered.
+        self._ending: dict[asyncio.Task[None], tuple[str, bool]] = {}
 
     def answer(self, task: Task, logic: Any) -> Any:
         """Call an eager function and return the event with its result, or None if the result must be awaited."""
@@ -128,7 +129,7 @@ class TaskRunner:
             for callback in scope.cancels:
                 call_safely(callback)
             running.cancel()
-            self._ending[running] = is_lost
+            self._ending[running] = (scope.task.root, is_lost)
             running.add_done_callback(self._ending.pop)
 
     def cancel_all(self, root: str) -> None:
@@ -146,6 +147,12 @@ class TaskRunner:
         """Wait until no task is running."""
         while pending := [running for running, _ in self._running.values() if not running.done()]:
             await asyncio.wait(pending)
+
+    async def wait_until_ended(self, root: str) -> None:
+        """Wait a while for the cancelled tasks of a tree, such as commands that are being terminated."""
+        ending = [task for task, (owner, _) in self._ending.items() if owner == root]
+        if ending:
+            await asyncio.wait(ending, timeout=ENDING_S)
 
     async def close(self) -> None:
         """Cancel all tasks and wait until they are done."""
@@ -200,7 +207,7 @@ class TaskRunner:
     def _is_lost(self) -> bool:
         """Return whether the task that runs now belongs to a tree that was given up."""
         current = asyncio.current_task()
-        return current is not None and self._ending.get(current, False)
+        return current is not None and self._ending.get(current, ("", False))[1]
 
     def _end(self, task: Task, outbox: "Outbox", event: Any) -> None:
         outbox.flush()

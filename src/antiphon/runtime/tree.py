@@ -241,7 +241,8 @@ class Tree:
     def root_state(self) -> RootState:
         """State of the root actor."""
         snapshot = self.actor.snapshot
-        return RootState(self.seq, snapshot.status, snapshot.value, snapshot.context)
+        children = {id: getattr(child.get_snapshot(), "value", None) for id, child in snapshot.children.items()}
+        return RootState(self.seq, snapshot.status, snapshot.value, snapshot.context, children)
 
     def copy_output(self) -> Any:
         """Return a copy of the output of the root."""

@@ -147,6 +147,12 @@ class TreeCache:
         if root in self._loading:
             self._outdated.add(root)
 
+    def unload(self, root: str) -> None:
+        """Drop a tree if it is idle."""
+        tree = self._trees.get(root)
+        if tree is not None and self._is_idle(tree):
+            del self._trees[root]
+
     async def load(self, root: str) -> Tree:
         """Return a tree, from the cache or the store; concurrent calls share one load.
 

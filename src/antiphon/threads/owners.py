@@ -75,6 +75,15 @@ class Owners:
             self._owners[root] = str((input or {}).get("owner") or "")
         return self._owners[root]
 
+    def forget(self, root: str) -> None:
+        """Forget the owner of a thread; what was spent today still counts, so that deleting a thread frees nothing."""
+        self._owners.pop(root, None)
+
+    @property
+    def known(self) -> int:
+        """Number of threads whose owners are kept in memory."""
+        return len(self._owners)
+
     async def spent_usd(self, owner: str) -> float:
         """Return what an owner has spent today."""
         async with self._loading:
@@ -108,7 +117,10 @@ class Owners:
     def _count(self, owner: str, reply: Reply) -> None:
         if reply.has_begun:
             cost = self._prices.cost(reply.model, reply.usage, answered_by=reply.answered_by, tier=reply.tier)
-            self._spent_usd[owner, self._today()] += float(cost.amount) if cost is not None else 0.0
+            today = self._today()
+            for key in [key for key in self._spent_usd if key[1] != today]:
+                del self._spent_usd[key]  # of another day, which limits nothing any more
+            self._spent_usd[owner, today] += float(cost.amount) if cost is not None else 0.0
 
     def _today(self) -> int:
         return int(self._runtime().now() // DAY_MS)

@@ -15,13 +15,17 @@ async def _accept(reference: str) -> None:
     """Accept any model."""
 
 
+def _keep_nothing(thread: str) -> None:
+    """Forget nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Resources:
     """Models, tools and functions of an app.
 
     `check_model` raises `ProviderError` if a model cannot be used here. `functions` are the names of the roles that a
     function has in place of a model or a person, `undo` has the changes that tools have made for threads, and `grants`
-    the modes that a person has given to threads.
+    the modes that a person has given to threads. `forget` drops what is kept in memory about a thread.
     """
 
     check_model: Callable[[str], Awaitable[object]] = _accept
@@ -29,6 +33,7 @@ class Resources:
     functions: Collection[str] = ()
     undo: UndoFolder | None = None
     grants: Grants = field(default_factory=Grants)
+    forget: Callable[[str], None] = _keep_nothing
 
     async def delete_copies(self, thread: str) -> None:
         """Delete the records and copies that undo keeps of a thread."""

@@ -175,8 +175,13 @@ class ThreadService:
             raise Refused(f"{self.noun} {id!r} is {status}: there is {problem}")
 
     async def archive(self, id: str, archived: bool = True) -> Receipt:
-        """Archive a thread, or take it out of the archive."""
-        return await self.send(id, {"type": "ARCHIVE" if archived else "UNARCHIVE"})
+        """Archive a thread, or take it out of the archive; an archived one that does not run leaves the memory."""
+        event = {"type": "ARCHIVE" if archived else "UNARCHIVE", "at": self.runtime.now()}
+        receipt = await self.send(id, event)
+        if archived:
+            self.resources.forget(id)
+            await self.runtime.unload(id)
+        return receipt
 
     async def rename(self, id: str, title: str | None) -> Receipt:
         """Set the title of a thread; without one, its kind derives one."""
@@ -205,10 +210,11 @@ class ThreadService:
                 continue
 
     async def delete(self, id: str) -> None:
-        """Delete a thread with all that belongs to it, for ever; work in progress is cancelled. Its forks are kept."""
+        """Delete a thread with all that belongs to it, for ever; work in progress is stopped first. Forks are kept."""
         await self._find(id)
         await self.runtime.delete(id)
         await self.resources.delete_copies(id)
+        self.resources.forget(id)
 
     async def status(self, id: str) -> str:
         """Return the status of a thread."""

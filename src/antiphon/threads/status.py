@@ -1,18 +1,21 @@
 """A registry of the statuses of threads that are not actors, on the pure thread machine.
 
-Every change of a status is a transition of the machine, and every result says whether there was one.
-The registry keeps running threads and those used last in memory, and the others as JSON in an archive; so is a thread
-that is archived, at once. `forget` deletes one. It is for programs that embed the status machine: chats, runs and
-debates are actors, and do not use it.
-It has no lock and never waits: use it from one event loop.
+1. It is for programs that embed the status machine, with the mappings of `machine/agent_events.py`: a server that runs
+   agents of its own, for example. Antiphon itself has no server yet, and uses neither: its chats, runs and debates are
+   actors, whose statuses are in the store.
+2. Every change of a status is a transition of the machine, and every result says whether there was one, and when.
+3. The registry keeps running threads and those used last in memory, and the others as JSON in an archive; so is a
+   thread that is archived, at once. `forget` drops one that was deleted, with its lines in the log.
+4. It has no lock and never waits: use it from one event loop.
 """
 
 import logging
 from collections import OrderedDict, deque
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from antiphon.actors.clock import REAL_CLOCK
 from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.transition import get_next_transitions, initial_transition, transition
 from antiphon.threads.errors import InvalidTransition, ThreadError
@@ -42,6 +45,8 @@ class StatusChange:
     accepted: bool
     resume_reason: ResumeReason | None
     context: ThreadContext
+    # The time of the event, or else of the call, in milliseconds since the epoch.
+    at: int
     # The reason of a refusal, and the events that would be accepted.
     reason: str | None = None
     valid_events: tuple[str, ...] = ()
@@ -62,13 +67,20 @@ class StatusChange:
 class ThreadStatusMachine:
     """Registry of the statuses of many threads; a thread is created when it is first named.
 
-    `archive` holds threads that were not used lately, as JSON by id; by default it is a dict.
+    `archive` holds threads that were not used lately, as JSON by id; by default it is a dict. `now` is the time of
+    events that have none.
     """
 
     def __init__(
-        self, *, limit: int = LIMIT, archive: MutableMapping[str, dict[str, Any]] | None = None, strict: bool = False
+        self,
+        *,
+        limit: int = LIMIT,
+        archive: MutableMapping[str, dict[str, Any]] | None = None,
+        strict: bool = False,
+        now: Callable[[], float] = REAL_CLOCK.now,
     ) -> None:
         self.limit = limit
+        self._now = now
         self.strict = strict
         self.archive: MutableMapping[str, dict[str, Any]] = {} if archive is None else archive
         # The effects of the last events, refused ones included.
@@ -91,10 +103,12 @@ class ThreadStatusMachine:
         before, warnings = self._load(thread_id, current_status, cost)
         # Events of the engine itself are not accepted from outside.
         accepted = before.can(event) and not event["type"].startswith("xstate.")
-        after = transition(thread_machine, before, event)[0] if accepted else before
+        now = self._now()
+        after = transition(thread_machine, before, event, now=now)[0] if accepted else before
         if after.context["cost"] < before.context["cost"]:
             warnings.append(f"the cost fell from {before.context['cost']} to {after.context['cost']}")
-        change = _change(thread_id, event, before, after, accepted, tuple(warnings))
+        at = cast(ThreadFields, event).get("at", round(now))
+        change = _change(thread_id, event, before, after, accepted, at, tuple(warnings))
         self._keep(thread_id, after)
         self.log.append(change)
         for warning in warnings:
@@ -129,9 +143,12 @@ class ThreadStatusMachine:
         return None if snapshot is None else snapshot.context["resumeReason"]
 
     def forget(self, thread_id: str) -> None:
-        """Remove a thread from the registry and its archive."""
+        """Remove a thread that was deleted from the registry, its archive and its log."""
         self._threads.pop(thread_id, None)
         self.archive.pop(thread_id, None)
+        kept = [change for change in self.log if change.thread_id != thread_id]
+        self.log.clear()
+        self.log.extend(kept)
 
     def to_json(self, thread_id: str) -> dict[str, Any] | None:
         """Return a thread as JSON, as the archive holds it, or None if it is unknown."""
@@ -190,6 +207,7 @@ def _change(
     before: ThreadSnapshot,
     after: ThreadSnapshot,
     accepted: bool,
+    at: int,
     warnings: tuple[str, ...],
 ) -> StatusChange:
     return StatusChange(
@@ -200,6 +218,7 @@ def _change(
         accepted,
         after.context["resumeReason"],
         after.context,
+        at,
         None if accepted else _refusal(before, event),
         () if accepted else valid_events(before),
         warnings,

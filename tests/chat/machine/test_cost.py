@@ -110,12 +110,12 @@ def long_talk():
     return {**talk.context, "messages": messages}, messages
 
 
-def test_a_fork_from_any_message_reads_nothing():
+def test_a_fork_from_any_message_reads_that_message_only():
     context, messages = long_talk()
 
     confirm_fork(plan_fork(context, {"type": "fork", "from": "m17"}))
 
-    assert messages.reads == 0
+    assert messages.reads == 1
 
 
 def test_a_rewind_reads_as_many_messages_as_it_goes_back():

@@ -68,6 +68,18 @@ TOOLS_DONE = {
     "output": {"results": [RESULT], "permission": None, "lost": False},
 }
 LONG = {"type": "message", "text": "x" * 100}
+# Two branches, each with a turn of its own, and a merge by consensus.
+FORKED = [
+    "start",
+    {"type": "message", "text": "a", "role": "system"},
+    "fork",
+    "confirm_fork",
+    {"type": "message", "text": "b", "role": "assistant"},
+    {"type": "switch", "branch": "main"},
+    {"type": "message", "text": "c", "role": "assistant"},
+    {"type": "merge", "strategy": "consensus"},
+]
+PROPOSED = {"type": "xstate.done.actor.reconciler", "output": {"text": "b and c", "source": MODEL, "costUsd": 0.1}}
 WALKS = [
     ({}, ["configure", "start", "message", "inject_context", "checkpoint", "rewind", "message", "fork", "cancel_fork"]),
     (
@@ -158,6 +170,22 @@ WALKS = [
     ),
     ({"model": MODEL, "maxWallMs": 5}, ["start", "message", "wall_time", {**DONE, "type": "REPLY.CANCELLED"}]),
     ({"model": MODEL, "maxThreadWallMs": 5}, ["start", "message", DONE]),
+    ({"model": MODEL}, [*FORKED, PROPOSED, "propose", {**PROPOSED, "output": {}}, "propose", "cancel", "cancel_merge"]),
+    ({"model": MODEL}, [*FORKED, {"type": "xstate.error.actor.reconciler", "error": "x"}, "propose", "cancel_merge"]),
+    ({}, [*FORKED, {"type": "propose", "text": "both"}, "confirm_merge", {"type": "switch", "branch": "branch-1"}]),
+    (
+        {"model": MODEL, "maxThreadCostUsd": 0.1},
+        [
+            *FORKED,
+            PROPOSED,
+            "confirm_merge",
+            {"type": "switch", "branch": "branch-1"},
+            {**LONG, "role": "assistant"},
+            {"type": "switch", "branch": "main"},
+            {**LONG, "role": "assistant"},
+            FORKED[-1],
+        ],
+    ),
 ]
 
 

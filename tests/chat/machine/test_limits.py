@@ -453,3 +453,10 @@ def _play(talk, kind, cost_usd, at):
             talk.do("wait", reason="permission")
         case "message" | "resume" | "retry":
             talk.do(kind, text="more", at=at)
+
+
+def test_a_limit_that_was_raised_does_not_cut_the_reply_when_the_former_is_reached():
+    talk = asking(maxWallMs=1_000).do("raise_limit", maxWallMs=5_000, at=10).do("wall_time")
+
+    assert (talk.context["reply"]["cut"], talk.context["reply"]["phase"]) == (None, "replying")
+    assert talk.context["budget"]["timer"] == {"message": 5_000, "thread": 5_000}

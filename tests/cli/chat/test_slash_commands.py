@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from antiphon import BlockingApp
 from antiphon.background_loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.chat.session import open_chat
 from antiphon.cli.chat.slash_commands import COMMANDS, run_slash_command
@@ -70,12 +71,12 @@ def test_before_anything_was_said_it_says_so(typed, line):
     [
         ("/frok", "unknown command /frok; did you mean /fork?"),
         ("/xyzzy", "unknown command /xyzzy; /help lists all commands"),
-        ("/fork a 1 2", "usage: /fork [NAME] [TURN]"),
-        ("/fork a b", "turn must be a number, not 'b'; usage: /fork [NAME] [TURN]"),
+        ("/fork a 1 2", "usage: /fork [NAME] [TURN|MESSAGE]"),
+        ("/fork a b", "'b' is neither a turn nor a message; usage: /fork [NAME] [TURN|MESSAGE]"),
         ("/fork x 9", "there is no turn 9; the branch has 1"),
         ("/fork main", "there is a branch 'main' already"),
         ("/switch", "usage: /switch BRANCH"),
-        ("/switch x", "there is no open branch 'x'"),
+        ("/switch x", "there is no branch 'x'"),
         ("/rewind 5", "cannot rewind 5 turns, the branch has 1"),
         ("/rewind nowhere", "there is no checkpoint 'nowhere'"),
         ("/merge x", "there is no other open branch"),
@@ -187,3 +188,77 @@ def test_a_higher_limit_is_taken_and_there_is_a_warning_before_it(typed, tmp_pat
 
 def test_quitting_ends_it(typed):
     assert "First." not in typed("/quit", "Hello")
+
+
+FORKED = ("One", "/fork b", "Two", "/switch main", "Three")
+
+
+@pytest.mark.requirement("S2-59")
+def test_a_merge_by_consensus_shows_the_proposal_and_asks(typed):
+    shown = typed(*FORKED, "/merge b consensus", "x", "y", "/branches")
+
+    assert "asking the model for a proposal; Ctrl-C stops it\nproposal for b and main:\n" in shown
+    assert "on main, after turn 2" in shown
+    assert "b: 2 turns, forked after turn 1, merged into main" in shown
+
+
+@pytest.mark.requirement("S2-59")
+def test_a_proposal_is_requested_again_and_replaced_by_own_words(typed):
+    shown = typed(*FORKED, "/merge b consensus", "r", "w", "", "Our own words.", "y", "/branches")
+
+    assert shown.count("asking the model for a proposal") == 2
+    assert "Our own words." in shown.partition("on main, after turn 2")[2]
+
+
+@pytest.mark.requirement("S2-59")
+@pytest.mark.parametrize("ending", ["c", KeyboardInterrupt])
+def test_a_proposal_that_is_not_wanted_changes_nothing(typed, ending):
+    shown = typed(*FORKED, "/merge b consensus", ending, "/branches")
+
+    assert "merge cancelled" in shown
+    assert "merged into" not in shown
+
+
+@pytest.mark.requirement("S2-59")
+def test_a_model_that_fails_leaves_the_other_ways(typed, tmp_path):
+    steps = [{"error": "1002", "message": "overloaded"}]
+    model = script(tmp_path, [{"text": "First."}], [{"text": "Second."}], [{"text": "Third."}])
+    shown = typed(*FORKED, model=model)
+    script(tmp_path, steps)
+    shown = typed("/merge b consensus", "y", "w", "Mine.", "y", "/branches", last=True, model=model)
+
+    assert "no proposal: " in shown
+    assert "Mine." in shown
+
+
+@pytest.mark.requirement("S2-25")
+def test_what_was_left_behind_is_listed_and_entered_again(typed):
+    shown = typed("One", "Two", "/rewind", "Three", "/branches", "/rewind m4", "/fork back m6", "/branches")
+
+    assert "  m4: left behind, on main, after turn 1 · Second." in shown
+    assert "on main, after turn 2" in shown
+    assert "* " in shown.rpartition("on back, after turn 2")[2]
+
+
+@pytest.mark.requirement("S2-21")
+def test_a_merged_branch_is_switched_to_again(typed):
+    shown = typed(*FORKED, "/merge b", "y", "/switch b", "/branches")
+
+    assert "on b, after turn 2" in shown
+    assert "merged into" not in shown.rpartition("on b, after turn 2")[2]
+
+
+def plan(path, action, **payload):
+    """Plan a merge or a fork of the last chat in another process."""
+    with BlockingApp(path) as app:
+        app.threads.perform(app.library.latest()[0].id, action, **payload)
+
+
+def test_a_planned_merge_is_continued_in_another_process(typed, tmp_path):
+    typed(*FORKED)
+    plan(tmp_path / "store.db", "merge", source="b")
+    shown = typed("No", "/merge b", "/merge", "y", last=True)
+
+    assert "has a planned merge; confirm it" in shown
+    assert "a merge of b is planned; /merge without a branch continues it" in shown
+    assert "on main, after turn 3" in shown

@@ -2,6 +2,7 @@
 
 import pytest
 
+from antiphon import BlockingApp
 from tests.fixtures.chats import ECHO, echo_server, script
 from tests.fixtures.screen import Screen
 
@@ -221,6 +222,59 @@ def test_at_a_limit_the_person_is_asked_and_again_after_the_process_has_ended(tm
         screen.until("limit reached: 3 tool rounds for this message")
         screen.until("or another limit > ")
         screen.type("n")
+        screen.until(PROMPT)
+        screen.press(LEAVE)
+        _, code = screen.end()
+
+    assert code == 0
+
+
+@pytest.mark.requirement("S2-59", "X-5")
+def test_control_c_stops_a_proposal_and_a_killed_process_leaves_the_merge_planned(tmp_path):
+    model = script(tmp_path, [{"text": "Yes."}])
+    with Screen("chat", "-m", model) as screen:
+        screen.until(PROMPT)
+        for line, prompt in (("One", PROMPT), ("/fork b", "\nb> "), ("Two", "\nb> "), ("/switch main", PROMPT)):
+            screen.type(line)
+            screen.until(prompt)
+        screen.type("Three")
+        screen.until(PROMPT)
+        script(tmp_path, [{"delay_ms": 600_000}])
+        screen.type("/merge b consensus")
+        screen.until("Ctrl-C stops it")
+        screen.press(CUT)
+        stopped = screen.until("c: cancel > ")
+        screen.process.kill()
+    with Screen("chat", "-c") as screen:
+        screen.until("a merge of b is planned; /merge continues it")
+        screen.until(PROMPT)
+        screen.type("/merge")
+        screen.until("c: cancel > ")
+        screen.type("w")
+        screen.until("text > ")
+        screen.type("Both.")
+        screen.until("y: merge it")
+        screen.type("y")
+        screen.until("on main, after turn 2")
+        screen.until(PROMPT)
+        screen.press(LEAVE)
+        _, code = screen.end()
+
+    assert "no proposal: stopped" in stopped
+    assert code == 0
+
+
+def test_a_fork_that_a_killed_process_planned_is_dropped(tmp_path):
+    model = script(tmp_path, [{"text": "Yes."}])
+    with BlockingApp(tmp_path / "store.db") as app:
+        thread = app.threads.create("chat", model=model)
+        app.threads.say(thread, "One")
+        app.threads.until_idle(thread).wait()
+        app.threads.perform(thread, "fork", name="b")
+    with Screen("chat", "-c") as screen:
+        screen.until(PROMPT)
+        screen.type("Two")
+        screen.until("Yes.")
         screen.until(PROMPT)
         screen.press(LEAVE)
         _, code = screen.end()

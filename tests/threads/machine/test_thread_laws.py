@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from antiphon import (
+    SimulatedClock,
     create_actor,
     get_transition_paths,
     initial_transition,
@@ -188,11 +189,12 @@ def test_what_names_another_run_never_ends_this_one(steps):
 @settings(max_examples=100, deadline=None)
 @given(KIND, events(), events())
 def test_a_restored_thread_takes_the_same_next_step(kind, steps, onward):
-    actor = create_actor(thread_machine, input={"threadId": "t", "kind": kind}).start()
+    clock = SimulatedClock()
+    actor = create_actor(thread_machine, input={"threadId": "t", "kind": kind}, clock=clock).start()
     for event in steps:
         actor.send(event)
     saved = json.loads(json.dumps(actor.get_persisted_snapshot()))
-    again = create_actor(thread_machine, snapshot=saved).start()
+    again = create_actor(thread_machine, snapshot=saved, clock=clock).start()
 
     for event in onward:
         actor.send(event)

@@ -5,7 +5,7 @@ from tests.chat.machine.test_flow import WALKS
 from tests.xstate.machines.walks import recorder
 
 MODEL = "scripted:demo"
-CHILDREN = ("reply", "tools", "summariser", "crystallizer")
+CHILDREN = ("reply", "tools", "summariser", "crystallizer", "reconciler")
 USAGE = {"input": 10, "output": 5}
 
 
@@ -58,6 +58,7 @@ TREE = [
     event("rewind", turns=2),
     event("rewind", turns=0),
     event("rewind", checkpointId="c0000000000000000"),
+    *(event("rewind", message=id) for id in ("m2", "m5", "m9")),
     event("fork"),
     event("fork", name="side", turn=1),
     event("fork", turn=0),
@@ -65,11 +66,15 @@ TREE = [
     *(event(type) for type in ("confirm_fork", "cancel_fork", "confirm_merge", "cancel_merge", "merge")),
     event("confirm_fork"),
     event("confirm_merge"),
-    *(event("merge", strategy=strategy) for strategy in ("sequential", "interleave", "manual", "none")),
+    *(event("merge", strategy=strategy) for strategy in ("sequential", "interleave", "manual", "consensus", "none")),
+    *[event("merge", strategy="consensus")] * 3,
     event("merge", source="main", strategy="interleave"),
     event("resolve_conflict"),
     *(event("resolve_conflict", pick=pick) for pick in ("theirs", "both", "neither", "none")),
     event("resolve_conflict", conflict="x2", pick="theirs"),
+    event("propose"),
+    event("propose", text="Both are right.", at=8),
+    event("propose", text=" "),
     event("resolve_conflict", turns=["m1"]),
     event("resolve_conflict", turns=["m5", "m3"]),
     *(event(type, branch=name) for type in ("switch", "close") for name in ("main", "branch-1", "branch-2", "side")),
@@ -163,12 +168,24 @@ OTHERS = [
     event("xstate.done.actor.summariser", output={"text": "It was about the weather. " * 9, "usage": USAGE}),
     event("xstate.done.actor.summariser", output={"text": "Short.", "costUsd": 0.01, "durationMs": 3}),
     event("xstate.error.actor.summariser", error="x"),
+    event("xstate.error.actor.reconciler", error={"code": "1002", "message": "busy"}),
+]
+PROPOSALS = [
+    event(
+        "xstate.done.actor.reconciler",
+        output={"text": "Both.", "source": MODEL, "usage": USAGE, "costUsd": 0.25, "durationMs": 7},
+    ),
+    event("xstate.done.actor.reconciler", output={"text": "", "costUsd": 0.1}),
+    event("xstate.done.actor.reconciler", output=None),
 ]
 MACHINE = flow_machine.provide(actors=dict.fromkeys(CHILDREN, recorder))
 # What is seldom possible is likely when it is, or else nobody would answer the tools.
 SELDOM = [one for one in TOOLS if one["type"] in ("wait", "go_on", "ANSWER") and "runId" not in one]
-MERGING = [one for one in TREE if one["type"] in ("merge", "confirm_merge", "resolve_conflict")]
-POOL = [*MESSAGES, *MESSAGES, *TREE, *MERGING, *ENDING, *REPLIES, *REPLIES, *TOOLS, *OTHERS, *SELDOM * 30, 10, 1_000]
+MERGING = [one for one in TREE if one["type"] in ("merge", "confirm_merge", "resolve_conflict", "propose")]
+POOL = [
+    *MESSAGES, *MESSAGES, *TREE, *MERGING, *ENDING, *REPLIES, *REPLIES, *TOOLS, *OTHERS, *PROPOSALS * 5, *SELDOM * 30,
+    10, 1_000,
+]  # fmt: skip
 LOOK = {"required": ["path"], "properties": {"path": {"type": "string"}}}
 OPTIONS = {
     "options": {

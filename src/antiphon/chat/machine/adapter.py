@@ -12,10 +12,9 @@ from antiphon.chat.machine.events import FlowEvent, FlowRequest
 from antiphon.chat.machine.flow import flow_machine
 from antiphon.chat.machine.laws import broken_laws
 from antiphon.chat.machine.polynomial import FlowState, chat_directions
+from antiphon.chat.machine.saved_chat import SavedChat, Step, load_chat, save_chat
 from antiphon.chat.machine.tree import head_of, path
 from antiphon.chat.machine.validation import other_branches, refusal
-
-Step = tuple[FlowState, str, FlowState]
 
 
 class ChatPolynomialAdapter:
@@ -83,6 +82,17 @@ class ChatPolynomialAdapter:
         """Start over from any state, with the first settings and no history; the action `reset` keeps both."""
         self._history.clear()
         self._snapshot = self._initial_snapshot()
+
+    def save(self) -> dict[str, Any]:
+        """Return the conversation, its history and its first settings as a JSON document."""
+        return save_chat(SavedChat(self._snapshot, self._history, self._config))
+
+    def load(self, document: Mapping[str, Any]) -> None:
+        """Continue the conversation of a saved document; a wrong one changes nothing and raises `BadSavedChat`."""
+        saved = load_chat(document)
+        self._snapshot = saved.snapshot
+        self._history = saved.history
+        self._config = saved.config
 
     def verify_laws(self) -> dict[str, bool]:
         """Return whether each law of the chat holds, by name."""

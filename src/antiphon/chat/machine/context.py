@@ -18,7 +18,7 @@ MAIN = "main"
 Parts = list[dict[str, Any]]
 Phase = Literal["wanted", "compressing", "replying", "tools"]
 RunOutcome = Literal["completed", "failed", "cancelled"]
-Strategy = Literal["sequential", "interleave", "manual"]
+Strategy = Literal["sequential", "interleave", "manual", "consensus"]
 Scope = Literal["message", "thread"]
 LimitName = Literal[
     "maxToolRounds", "maxThreadToolRounds", "maxCostUsd", "maxThreadCostUsd", "maxWallMs", "maxThreadWallMs"
@@ -97,6 +97,7 @@ class CarriedFields(TypedDict, total=False):
     copiedFrom: str
     mergedFrom: str
     derivedFrom: list[str]
+    branch: str
 
 
 class StoredMessage(CarriedFields):
@@ -128,6 +129,7 @@ class MessageDraft(TypedDict):
     copiedFrom: NotRequired[str]
     mergedFrom: NotRequired[str | None]
     derivedFrom: NotRequired[list[str]]
+    branch: NotRequired[str]
 
 
 class QueuedMessage(RunFields, total=False):
@@ -192,15 +194,39 @@ class MergeConflict(TypedDict):
     pick: str | None
 
 
+class ErrorInfo(TypedDict):
+    """An error as data."""
+
+    code: str
+    message: str
+    recoverable: bool
+
+
+class MergeProposal(TypedDict):
+    """The text that joins both sides of a merge by consensus, and the request for it."""
+
+    requestId: str
+    phase: Literal["wanted", "asked", "ready", "missing"]
+    text: str | None
+    # The model that wrote the text, and what it used; None if a person wrote it.
+    source: str | None
+    usage: UsageJson | None
+    costUsd: float | None
+    error: ErrorInfo | None
+
+
 class PlannedMerge(TypedDict):
-    """A merge that waits to be confirmed."""
+    """A merge that waits to be confirmed; both sides begin after their bases."""
 
     source: str
     target: str
     base: str | None
+    # The last message of the source that needs no merge; absent in merges of version 1, where it is the base.
+    theirBase: NotRequired[str | None]
     strategy: Strategy
     conflicts: list[MergeConflict]
     turns: list[str] | None
+    proposal: NotRequired[MergeProposal]
 
 
 class PlannedFork(TypedDict):
@@ -209,14 +235,6 @@ class PlannedFork(TypedDict):
     name: str
     parent: str
     forkPoint: str | None
-
-
-class ErrorInfo(TypedDict):
-    """An error as data."""
-
-    code: str
-    message: str
-    recoverable: bool
 
 
 class PendingReply(TypedDict):

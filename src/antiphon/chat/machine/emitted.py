@@ -55,6 +55,14 @@ def _merge(context: FlowContext, event: FlowFields) -> Facts:
     return {"source": merge["source"], "target": merge["target"], "conflicts": conflicts}
 
 
+def _proposal(context: FlowContext, event: FlowFields) -> Facts:
+    merge = context["merge"]
+    assert merge is not None
+    proposal = merge["proposal"]
+    ends = {"source": merge["source"], "target": merge["target"], "requestId": proposal["requestId"]}
+    return {**ends, "text": proposal["text"], "error": proposal["error"]}
+
+
 def _warning(context: FlowContext, event: FlowFields) -> Facts:
     return limit_facts(context, context["budget"]["warned"][-1])
 
@@ -73,6 +81,9 @@ FACTS: dict[str, Callable[[FlowContext, FlowFields], Facts]] = {
     "checkpointed": _checkpoint,
     "merge_initiated": _merge,
     "conflict_resolved": _merge,
+    "proposal_requested": _proposal,
+    "merge_proposed": _proposal,
+    "proposal_failed": _proposal,
     "stopping": lambda context, event: {"waitsForReply": context["reply"] is not None},
     "crystallized": lambda context, event: {"crystal": context["crystal"]},
     "crystallize_failed": lambda context, event: {"error": context["lastError"]},

@@ -10,7 +10,7 @@ from antiphon.threads.machine.tools_types import RequestClosed, ToolsOutput, Wai
 
 PUBLIC = (
     "start", "configure", "message", "inject_context", "fork", "confirm_fork", "cancel_fork", "rewind", "checkpoint",
-    "merge", "resolve_conflict", "confirm_merge", "cancel_merge", "switch", "close", "pin", "stop", "flush",
+    "merge", "resolve_conflict", "propose", "confirm_merge", "cancel_merge", "switch", "close", "pin", "stop", "flush",
     "crystallize", "harvest", "reset", "cancel", "tool_results", "ANSWER", "resume", "retry", "use_model",
     "raise_limit",
 )  # fmt: skip
@@ -101,11 +101,12 @@ class ForkEvent(Timed, _ForkPoint):
 
 
 class Rewind(Timed):
-    """Go back some turns, or to a checkpoint."""
+    """Go back some turns, or to a checkpoint or any message, also one that was left behind."""
 
     type: Literal["rewind"]
     turns: NotRequired[int]
     checkpointId: NotRequired[str]
+    message: NotRequired[str]
 
 
 class CheckpointEvent(Timed):
@@ -132,6 +133,13 @@ class ResolveConflict(Timed):
     turns: NotRequired[list[str]]
 
 
+class Propose(Timed):
+    """Give the text that joins both sides of a merge by consensus; without one, ask the model for another."""
+
+    type: Literal["propose"]
+    text: NotRequired[str | None]
+
+
 class Named(Timed):
     """An event that needs nothing but its name."""
 
@@ -147,7 +155,7 @@ class Crystallize(Timed):
 
 
 class BranchEvent(Timed):
-    """Switch to an open branch, or close one."""
+    """Switch to a branch, which is opened again if it is closed; or close one."""
 
     type: Literal["switch", "close"]
     branch: str
@@ -228,6 +236,7 @@ FlowEvent = (
     | CheckpointEvent
     | MergeEvent
     | ResolveConflict
+    | Propose
     | Named
     | Crystallize
     | BranchEvent
@@ -262,6 +271,20 @@ class SummaryEnded(TypedDict, total=False):
     """The summariser has ended; one that failed has no output."""
 
     output: SummaryOutput | None
+
+
+class ProposalOutput(Spending, total=False):
+    """The output of the reconciler: the text, and the model that wrote it."""
+
+    text: str
+    source: str
+
+
+class ProposalEnded(TypedDict, total=False):
+    """The reconciler has ended, with an output or an error."""
+
+    output: ProposalOutput | None
+    error: object
 
 
 class CrystalOutput(Spending, total=False):

@@ -43,6 +43,7 @@ _CHECKS: Mapping[str, Callable[[object], bool]] = {
     "interrupted": lambda value: isinstance(value, bool),
     "copiedFrom": lambda value: isinstance(value, str),
     "mergedFrom": lambda value: isinstance(value, str),
+    "branch": lambda value: isinstance(value, str),
     "derivedFrom": lambda value: isinstance(value, list) and all(isinstance(id, str) for id in value),
 }
 

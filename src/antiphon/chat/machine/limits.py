@@ -61,6 +61,12 @@ def reached_limit(context: FlowContext) -> LimitName | None:
     return next((name for name in names if is_reached(context, name)), None)
 
 
+def reached_spending(context: FlowContext) -> LimitName | None:
+    """Return the limit of cost or time that keeps a model from being asked, or None."""
+    names = [*_limits_on("costUsd"), *_limits_on("wallMs")]
+    return next((name for name in names if is_reached(context, name)), None)
+
+
 def _limits_on(resource: Resource) -> list[LimitName]:
     return [name for name, (_, limited) in LIMITS.items() if limited == resource]
 
@@ -288,8 +294,9 @@ def note_wall_time(context: FlowContext) -> FlowContext:
 def cut_at_limit(context: FlowContext, event: Mapping[str, Any], enqueue: _Enqueue) -> None:
     """Ask a reply in flight to end; tools run to their end, because their effects are real."""
     reply = context["reply"]
-    if reply is not None and reply["phase"] == "replying" and reply["cut"] is None:
-        name = next(name for name in _limits_on("wallMs") if is_reached(context, name))
+    # A limit that was raised since the timer was set is not reached; the timer is set again.
+    name = next((name for name in _limits_on("wallMs") if is_reached(context, name)), None)
+    if reply is not None and reply["phase"] == "replying" and reply["cut"] is None and name is not None:
         cut: PendingReply = {**reply, "cut": "keep", "limit": name}
         enqueue.assign(lambda: {"reply": cut})
         enqueue.send_to("reply", {"type": "CANCEL", "requestId": reply["requestId"]})

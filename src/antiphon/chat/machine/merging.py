@@ -4,15 +4,20 @@
 2. A message that already follows the one before it is used as it is; every other one is copied.
    So merging a branch that has nothing new changes nothing, and merging into one that has nothing new moves its head.
 3. Turns are merged whole: a tool call is never separated from its result.
+4. What was merged before is not merged again: neither messages up to the head that a message of the target was
+   merged from, nor turns that are copies of the target's own.
+5. A merge by consensus adds one message that joins both sides; see `consensus.py`.
 """
 
 import json
+from collections.abc import Container
 from itertools import chain, zip_longest
 from typing import cast, get_args
 
 from antiphon.chat.machine.context import (
     FlowContext,
     MergeConflict,
+    MergeProposal,
     MessageDraft,
     PlannedMerge,
     StoredMessage,
@@ -21,6 +26,7 @@ from antiphon.chat.machine.context import (
 from antiphon.chat.machine.tree import (
     Messages,
     Turn,
+    append,
     close,
     head_of,
     insert,
@@ -35,28 +41,60 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 PICKS = ("ours", "theirs", "both", "neither")
 
 
-def sides(messages: Messages, base: str | None, ours: str | None, theirs: str | None) -> tuple[list[Turn], list[Turn]]:
-    """Return the turns of two heads after their last common message."""
-    return turns_of(path(messages, ours, base)), turns_of(path(messages, theirs, base))
+def sides(context: FlowContext, merge: PlannedMerge) -> tuple[list[Turn], list[Turn]]:
+    """Return the turns of both branches that a merge is about."""
+    messages = context["messages"]
+    our_messages = path(messages, head_of(context, merge["target"]), merge["base"])
+    their_messages = path(messages, head_of(context, merge["source"]), merge.get("theirBase", merge["base"]))
+    our_turns = turns_of(our_messages)
+    their_turns = turns_of(their_messages)
+    if "theirBase" not in merge:
+        return our_turns, their_turns
+    our_ids = {message["id"] for message in our_messages}
+    return our_turns, [turn for turn in their_turns if not _is_copy(turn, our_ids)]
+
+
+def _is_copy(turn: Turn, ids: Container[str]) -> bool:
+    """Return whether all messages of a turn are copies of some others."""
+    return all(message.get("copiedFrom") in ids for message in turn)
+
+
+def find_bases(messages: Messages, ours: str | None, theirs: str | None) -> tuple[str | None, str | None]:
+    """Return the messages of two heads after which something is left to merge.
+
+    Both are the last common message, or a message of ours that was merged from theirs, and the head it was merged from.
+    """
+    base = meeting_point(messages, ours, theirs)
+    their_ids = {message["id"] for message in path(messages, theirs, base)}
+    for message in reversed(path(messages, ours, base)):
+        if (merged := message.get("mergedFrom")) in their_ids:
+            return message["id"], merged
+    return base, base
 
 
 def new_merge(context: FlowContext, source: str, strategy: Strategy) -> PlannedMerge:
     """Plan a merge of a branch into the current one, with the conflicts to decide first."""
-    target = context["branch"]
-    messages = context["messages"]
-    ours = head_of(context, target)
-    theirs = head_of(context, source)
-    base = meeting_point(messages, ours, theirs)
-    our_turns, their_turns = sides(messages, base, ours, theirs)
-    find_conflicts = _turn_choices if strategy == "manual" else _disagreements
-    return {
-        "source": source,
-        "target": target,
-        "base": base,
-        "strategy": strategy,
-        "conflicts": find_conflicts(our_turns, their_turns),
-        "turns": None,
-    }
+    base, their_base = find_bases(context["messages"], head_of(context), head_of(context, source))
+    return with_conflicts(
+        context,
+        {
+            "source": source,
+            "target": context["branch"],
+            "base": base,
+            "theirBase": their_base,
+            "strategy": strategy,
+            "conflicts": [],
+            "turns": None,
+        },
+    )
+
+
+def with_conflicts(context: FlowContext, merge: PlannedMerge) -> PlannedMerge:
+    """Return a merge with its conflicts; in a merge by consensus the proposal decides them."""
+    if merge["strategy"] == "consensus":
+        return merge
+    find_conflicts = _turn_choices if merge["strategy"] == "manual" else _disagreements
+    return {**merge, "conflicts": find_conflicts(*sides(context, merge))}
 
 
 def _turn_choices(ours: list[Turn], theirs: list[Turn]) -> list[MergeConflict]:
@@ -140,23 +178,41 @@ def with_pick(merge: PlannedMerge, id: str | None, pick: str) -> PlannedMerge:
     return {**merge, "conflicts": conflicts}
 
 
-def apply_merge(context: FlowContext) -> FlowContext:
-    """Carry out the planned merge: the target gets both sides, the source is closed."""
+def apply_merge(context: FlowContext, at: int | None = None) -> FlowContext:
+    """Carry out the planned merge: the target gets both sides, or the message that joins them; the source is closed."""
     merge = context["merge"]
     assert merge is not None
     source = merge["source"]
     target = merge["target"]
     theirs = head_of(context, source)
-    turns = order_turns(context["messages"], merge, head_of(context, target), theirs)
-    merged = _graft(context, target, merge["base"], list(chain.from_iterable(turns)), theirs)
+    if "proposal" in merge:
+        merged = append(context, target, _joint_message(context, merge, merge["proposal"], at))
+    else:
+        turns = order_turns(context, merge)
+        merged = _graft(context, target, merge["base"], list(chain.from_iterable(turns)), theirs)
     metrics = merged["metrics"]
     counted: FlowContext = {**merged, "merge": None, "metrics": {**metrics, "merges": metrics["merges"] + 1}}
     return close(counted, source, target)
 
 
-def order_turns(messages: Messages, merge: PlannedMerge, ours: str | None, theirs: str | None) -> list[Turn]:
+def _joint_message(context: FlowContext, merge: PlannedMerge, proposal: MergeProposal, at: int | None) -> MessageDraft:
+    """Return the message that joins both sides of a merge."""
+    both = chain.from_iterable(chain(*sides(context, merge)))
+    return {
+        "role": "assistant",
+        "parts": [{"type": "text", "text": proposal["text"] or ""}],
+        "at": at,
+        "source": proposal["source"],
+        "usage": proposal["usage"],
+        "costUsd": proposal["costUsd"],
+        "mergedFrom": head_of(context, merge["source"]),
+        "derivedFrom": [message["id"] for message in both],
+    }
+
+
+def order_turns(context: FlowContext, merge: PlannedMerge) -> list[Turn]:
     """Return the turns that a merge keeps, in its order."""
-    our_turns, their_turns = sides(messages, merge["base"], ours, theirs)
+    our_turns, their_turns = sides(context, merge)
     if merge["turns"] is not None:
         by_id = {turn[0]["id"]: turn for turn in (*our_turns, *their_turns)}
         return [by_id[id] for id in merge["turns"]]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
+from antiphon.chat.machine.consensus import needs_proposal, request_proposal
 from antiphon.chat.machine.context import (
     ChatRun,
     Checkpoint,
@@ -29,6 +30,7 @@ from antiphon.chat.machine.events import (
     RepeatEvent,
     ResolveConflict,
     Rewind,
+    Timed,
 )
 from antiphon.chat.machine.limits import LIMITS, begin_message, continue_at, forget_raised
 from antiphon.chat.machine.merging import STRATEGIES, apply_merge, new_merge, with_pick
@@ -36,6 +38,7 @@ from antiphon.chat.machine.persistent_map import PersistentMap
 from antiphon.chat.machine.settings import event_settings
 from antiphon.chat.machine.tree import (
     append,
+    branch_of,
     close,
     end_of_turn,
     hash_at,
@@ -43,6 +46,7 @@ from antiphon.chat.machine.tree import (
     insert,
     last_question,
     move_head,
+    reopen,
     turn_at,
 )
 from antiphon.chat.machine.validation import other_branches
@@ -173,7 +177,7 @@ def plan_fork(context: FlowContext, event: ForkEvent) -> FlowContext:
     elif turn is not None:  # turn 0 is a position too: before the first turn
         point = end_of_turn(context["messages"], head, turn)
     name = event.get("name") or _free_name(context)
-    fork: PlannedFork = {"name": name, "parent": context["branch"], "forkPoint": point}
+    fork: PlannedFork = {"name": name, "parent": branch_of(context, point), "forkPoint": point}
     return {**context, "fork": fork}
 
 
@@ -207,9 +211,12 @@ def cancel_fork(context: FlowContext) -> FlowContext:
 
 
 def rewind(context: FlowContext, event: Rewind) -> FlowContext:
-    """Move the branch some turns back, or to a checkpoint; no message is deleted."""
+    """Move the branch some turns back, to a checkpoint, or to any message; no message is deleted."""
     turns = event.get("turns", 1)
-    if event.get("checkpointId") is not None:
+    head: str | None
+    if event.get("message") is not None:
+        head = event["message"]
+    elif event.get("checkpointId") is not None:
         head = context["checkpoints"][event["checkpointId"]]["head"]
     elif turns == 0:
         return context
@@ -242,9 +249,10 @@ def mark_checkpoint(context: FlowContext, event: CheckpointEvent) -> FlowContext
 
 
 def plan_merge(context: FlowContext, event: MergeEvent) -> FlowContext:
-    """Plan a merge of another branch into the current one, with its conflicts."""
+    """Plan a merge of another branch into the current one, with its conflicts or the request for a proposal."""
     source = event.get("source") or other_branches(context)[0]
-    return {**context, "merge": new_merge(context, source, event.get("strategy") or STRATEGIES[0])}
+    planned: FlowContext = {**context, "merge": new_merge(context, source, event.get("strategy") or STRATEGIES[0])}
+    return request_proposal(planned) if needs_proposal(planned) else planned
 
 
 def resolve_conflict(context: FlowContext, event: ResolveConflict) -> FlowContext:
@@ -256,9 +264,9 @@ def resolve_conflict(context: FlowContext, event: ResolveConflict) -> FlowContex
     return {**context, "merge": with_pick(merge, event.get("conflict"), event.get("pick") or "ours")}
 
 
-def confirm_merge(context: FlowContext) -> FlowContext:
+def confirm_merge(context: FlowContext, event: Timed) -> FlowContext:
     """Carry out the planned merge."""
-    return apply_merge(context)
+    return apply_merge(context, event.get("at"))
 
 
 def cancel_merge(context: FlowContext) -> FlowContext:
@@ -267,8 +275,9 @@ def cancel_merge(context: FlowContext) -> FlowContext:
 
 
 def switch_branch(context: FlowContext, event: BranchEvent) -> FlowContext:
-    """Make another branch the current one."""
-    return {**context, "branch": event["branch"]}
+    """Make another branch the current one; a closed one is opened again."""
+    name = event["branch"]
+    return {**(context if name in context["branches"] else reopen(context, name)), "branch": name}
 
 
 def close_branch(context: FlowContext, event: BranchEvent) -> FlowContext:

@@ -146,6 +146,12 @@ def add_note(messages: list[dict[str, Any]], note: str | None) -> list[dict[str,
     return [*earlier, {**question, "parts": [part, *question["parts"]]}]
 
 
+def _time(event: Mapping[str, Any]) -> int | None:
+    """Return the time of the message that an event adds; spending is counted by the time of the event alone."""
+    at: int | None = event.get("messageAt", event.get("at"))
+    return at
+
+
 def keep_reply(context: FlowContext, event: ReplyCompleted) -> FlowContext:
     """Append the reply to the branch it was asked on; one that calls tools goes on with their results."""
     reply = current_reply(context)
@@ -155,7 +161,7 @@ def keep_reply(context: FlowContext, event: ReplyCompleted) -> FlowContext:
         "role": "assistant",
         "parts": parts,
         "source": message.get("source"),
-        "at": event.get("at"),
+        "at": _time(event),
         "usage": event.get("usage"),
         "costUsd": event.get("costUsd"),
     }
@@ -231,7 +237,7 @@ def _keep_text(context: FlowContext, event: UnfinishedReply) -> FlowContext:
         "role": "assistant",
         "parts": [{"type": "text", "text": str(event["text"])}],
         "interrupted": True,
-        "at": event.get("at"),
+        "at": _time(event),
     }
     return append(context, current_reply(context)["branch"], draft)
 

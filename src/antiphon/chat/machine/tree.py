@@ -23,7 +23,17 @@ from antiphon.tokens import tokens_of_parts
 Messages = Mapping[str, StoredMessage]
 Turn = list[StoredMessage]
 CarriedKey = Literal[
-    "at", "tags", "key", "source", "usage", "costUsd", "interrupted", "copiedFrom", "mergedFrom", "derivedFrom"
+    "at",
+    "tags",
+    "key",
+    "source",
+    "usage",
+    "costUsd",
+    "interrupted",
+    "copiedFrom",
+    "mergedFrom",
+    "derivedFrom",
+    "branch",
 ]
 # The fields that a message takes over from its draft.
 CARRIED: tuple[CarriedKey, ...] = get_args(CarriedKey)
@@ -139,6 +149,18 @@ def close(context: FlowContext, name: str, merged_into: str | None) -> FlowConte
     return {**context, "branches": open_branches, "closed": closed}
 
 
+def reopen(context: FlowContext, name: str) -> FlowContext:
+    """Move a branch from the closed ones to the open ones."""
+    branch: ChatBranch = {**context["closed"][name], "mergedInto": None}
+    closed = PersistentMap({key: value for key, value in context["closed"].items() if key != name})
+    return {**context, "branches": {**context["branches"], name: branch}, "closed": closed}
+
+
+def branch_of(context: FlowContext, id: str | None) -> str:
+    """Return the branch that a message was added to; the current one if that is not known."""
+    return context["branch"] if id is None else context["messages"][id].get("branch", context["branch"])
+
+
 def append(context: FlowContext, branch: str, draft: MessageDraft) -> FlowContext:
     """Append a message to a branch."""
     return insert(context, branch, draft, head_of(context, branch))
@@ -146,6 +168,8 @@ def append(context: FlowContext, branch: str, draft: MessageDraft) -> FlowContex
 
 def insert(context: FlowContext, branch: str, draft: MessageDraft, parent: str | None) -> FlowContext:
     """Add a message behind any other one, and move the head of the branch to it."""
+    if "budget" in context:  # a chat of version 1 has no budget, and its messages do not name their branch
+        draft = {**draft, "branch": branch}
     stored, next_message = stored_message(context["messages"], context["nextMessage"], draft, parent)
     longer: FlowContext = {
         **context,

@@ -15,6 +15,7 @@ from antiphon.threads.machine.content import calls_of
 
 IN_FLIGHT = "a reply is in flight; wait for it or cancel it"
 NO_MERGE = "no merge is under way"
+ASKED = "the model is asked for a proposal; wait for it, or cancel"
 
 
 def refusal(context: FlowContext, event: FlowRequest) -> str | None:
@@ -75,9 +76,9 @@ def _id(context: FlowContext, event: FlowRequest) -> str | None:
 
 def _fork(context: FlowContext, event: FlowRequest) -> str | None:
     name = event.get("name")
-    most = context["config"]["maxBranches"]
-    if len(context["branches"]) >= most:
-        return f"{most} branches are open, and more are not allowed; merge or close one first"
+    reason = _too_many_branches(context)
+    if reason:
+        return reason
     if name is not None and not (isinstance(name, str) and name):
         return f"name is {name!r}; it must be a text"
     if name in context["branches"] or name in context["closed"]:
@@ -99,6 +100,8 @@ def _rewind(context: FlowContext, event: FlowRequest) -> str | None:
         return IN_FLIGHT
     checkpoint = event.get("checkpointId")
     turns = event.get("turns", 1)
+    if event.get("message") is not None:
+        return _message_id(context, event)
     if checkpoint is not None:
         exists = _is_in(checkpoint, context["checkpoints"])
         return None if exists else f"there is no checkpoint {checkpoint!r}"
@@ -131,8 +134,7 @@ def _resolve_conflict(context: FlowContext, event: FlowRequest) -> str | None:
     if merge is None:
         return NO_MERGE
     if event.get("turns") is not None:
-        our_head = head_of(context, merge["target"])
-        ours, theirs = sides(context["messages"], merge["base"], our_head, head_of(context, merge["source"]))
+        ours, theirs = sides(context, merge)
         ids = sorted({turn[0]["id"] for turn in (*ours, *theirs)})
         turns = event["turns"]
         if not isinstance(turns, list) or any(turns.count(turn) > 1 or not _is_in(turn, ids) for turn in turns):
@@ -149,12 +151,42 @@ def _confirm_merge(context: FlowContext, event: FlowRequest) -> str | None:
     if context["merge"] is None:
         return NO_MERGE
     conflicts = [conflict["id"] for conflict in unresolved_conflicts(context["merge"])]
-    return f"conflicts wait to be resolved: {', '.join(conflicts)}" if conflicts else None
+    if conflicts:
+        return f"conflicts wait to be resolved: {', '.join(conflicts)}"
+    proposal = context["merge"].get("proposal")
+    if proposal is None or proposal["phase"] == "ready":
+        return None
+    return (
+        ASKED if proposal["phase"] in ("wanted", "asked") else "there is no proposal; ask again or write one (propose)"
+    )
+
+
+def _propose(context: FlowContext, event: FlowRequest) -> str | None:
+    if context["merge"] is None:
+        return NO_MERGE
+    proposal = context["merge"].get("proposal")
+    text = event.get("text")
+    if proposal is None:
+        return "this merge needs no proposal"
+    if text is not None:
+        return None if isinstance(text, str) and text.strip() else f"text is {text!r}; it must be a text with words"
+    if proposal["phase"] in ("wanted", "asked"):
+        return ASKED
+    return "there is no model to ask; write the text yourself" if context["config"]["model"] is None else None
 
 
 def _switch(context: FlowContext, event: FlowRequest) -> str | None:
-    exists = _is_in(event.get("branch"), context["branches"])
-    return None if exists else f"there is no open branch {event.get('branch')!r}"
+    name = event.get("branch")
+    if _is_in(name, context["closed"]):
+        return _too_many_branches(context)
+    return None if _is_in(name, context["branches"]) else f"there is no branch {name!r}"
+
+
+def _too_many_branches(context: FlowContext) -> str | None:
+    most = context["config"]["maxBranches"]
+    if len(context["branches"]) < most:
+        return None
+    return f"{most} branches are open, and more are not allowed; merge or close one first"
 
 
 def _close(context: FlowContext, event: FlowRequest) -> str | None:
@@ -168,7 +200,7 @@ def _close(context: FlowContext, event: FlowRequest) -> str | None:
     return IN_FLIGHT if is_queued or (reply and reply["branch"] == name) else None
 
 
-def _pin(context: FlowContext, event: FlowRequest) -> str | None:
+def _message_id(context: FlowContext, event: FlowRequest) -> str | None:
     exists = _is_in(event.get("message"), context["messages"])
     return None if exists else f"there is no message {event.get('message')!r}"
 
@@ -269,10 +301,11 @@ REASONS: dict[str, Callable[[FlowContext, FlowRequest], str | None]] = {
     "rewind": _rewind,
     "merge": _merge,
     "resolve_conflict": _resolve_conflict,
+    "propose": _propose,
     "confirm_merge": _confirm_merge,
     "switch": _switch,
     "close": _close,
-    "pin": _pin,
+    "pin": _message_id,
     "tool_results": _tool_results,
     "ANSWER": _answer,
     "resume": _resume,

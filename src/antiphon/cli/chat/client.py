@@ -77,6 +77,12 @@ class ChatClient:
         """Perform an operation such as fork, rewind or merge, and return the chat after it."""
         return await self.app.chats.perform(self.open_thread(), action, **payload)
 
+    async def proposal(self) -> Json:
+        """Wait until the model was asked for the proposal of a merge, and return the proposal."""
+        await self.app.chats.until_idle(self.open_thread())
+        proposal: Json = (await self.read()).content["merge"]["proposal"]
+        return proposal
+
     async def read(self) -> Record:
         """Read the whole chat."""
         return await self.app.chats.read(self.open_thread())

@@ -13,6 +13,7 @@ from antiphon.cli.interruptible import Quit
 from antiphon.cli.prompt import Prompt, history_file
 from antiphon.cli.readline_sigint import watch_sigint
 from antiphon.cli.render.units import plural
+from antiphon.threads.kinds import Json
 
 LOST = "the last reply was lost when its process ended; /resume continues it, or type a message"
 LIMIT = "limit"  # the reason why a thread waits
@@ -53,7 +54,16 @@ def _greet(terminal: Terminal, choice: ModelChoice) -> None:
         for part in message["parts"]:
             if part["type"] == "text":
                 view.markdown(f"> {part['text']}" if message["role"] == "user" else part["text"])
+    _report_plan(terminal, record.content)
     if record.view.waiting == LIMIT:
         terminal.converse(client.waiting_reply())
     elif record.view.status in ("interrupted", "waiting"):
         view.line(LOST if record.view.status == "interrupted" else EXPIRED, "error")
+
+
+def _report_plan(terminal: Terminal, chat: Json) -> None:
+    """Report a merge that an earlier process has planned, and drop a fork that it has not confirmed."""
+    if chat.get("fork"):
+        terminal.wait(terminal.client.perform("cancel_fork"))
+    if chat.get("merge"):
+        terminal.view.line(f"a merge of {chat['merge']['source']} is planned; /merge continues it", "error")

@@ -1,4 +1,4 @@
-"""An interactive merge: each conflict is shown and resolved, then the merge is confirmed."""
+"""An interactive merge: conflicts are shown and resolved, or a proposal is shown, and the merge is confirmed."""
 
 from collections.abc import Container, Mapping
 from typing import Any
@@ -8,15 +8,20 @@ from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.threads import text_of
 
 PICKS = {"o": "ours", "t": "theirs", "b": "both", "n": "neither"}
+ASK_AGAIN = "r: ask the model again, w: write it yourself, c: cancel"
 MOST_EXCERPT = 200
 Json = Mapping[str, Any]
 
 
 def merge(terminal: Terminal, source: str, strategy: str) -> Json | None:
     """Merge a branch into the current one; return the chat after it, or None if cancelled."""
-    chat = terminal.wait(terminal.client.perform("merge", source=source, strategy=strategy))
+    return finish_merge(terminal, terminal.wait(terminal.client.perform("merge", source=source, strategy=strategy)))
+
+
+def finish_merge(terminal: Terminal, chat: Json) -> Json | None:
+    """Ask what is left to decide about a planned merge, and carry it out; return None if it is cancelled."""
     try:
-        is_confirmed = _resolve_conflicts(terminal, chat, source)
+        is_confirmed = _agree(terminal, chat) if "proposal" in chat["merge"] else _resolve_conflicts(terminal, chat)
     except (EOFError, KeyboardInterrupt):
         is_confirmed = False
     if is_confirmed:
@@ -26,21 +31,53 @@ def merge(terminal: Terminal, source: str, strategy: str) -> Json | None:
     return None
 
 
-def _resolve_conflicts(terminal: Terminal, chat: Json, source: str) -> bool:
+def _agree(terminal: Terminal, chat: Json) -> bool:
+    """Show the proposal of the model until it is accepted; return False if the user cancels."""
+    while True:
+        if chat["merge"]["proposal"]["phase"] == "asked":
+            terminal.view.line("asking the model for a proposal; Ctrl-C stops it")
+        proposal = terminal.wait(terminal.client.proposal())
+        keys = ASK_AGAIN
+        if proposal["phase"] == "ready":
+            terminal.view.line(f"proposal for {chat['merge']['source']} and {chat['merge']['target']}:", "title")
+            terminal.view.markdown(proposal["text"])
+            keys = f"y: merge it, {ASK_AGAIN}"
+        else:
+            error = proposal["error"] or {"message": "stopped"}
+            terminal.view.line(f"no proposal: {error['message']}", "error")
+        key = _ask_key(terminal, f"{keys} > ", "yrw" if proposal["phase"] == "ready" else "rw")
+        if key in (None, "y"):
+            return key is not None
+        chat = terminal.wait(terminal.client.perform("propose", **_own_text(terminal, key)))
+
+
+def _own_text(terminal: Terminal, key: str | None) -> dict[str, str]:
+    """Return the text that the user writes; nothing if the model is asked again."""
+    if key != "w":
+        return {}
+    while not (text := terminal.lines.message("text > ").strip()):
+        pass
+    return {"text": text}
+
+
+def _resolve_conflicts(terminal: Terminal, chat: Json) -> bool:
     """Ask about every conflict and for confirmation; return False if the user cancels."""
-    for conflict in chat["merge"]["conflicts"]:
+    merge = chat["merge"]
+    for conflict in merge["conflicts"]:
+        if conflict["pick"] is not None:
+            continue
         _show(terminal, chat, conflict)
         pick = _ask_key(terminal, "o: ours, t: theirs, b: both, n: neither, c: cancel > ", PICKS)
         if pick is None:
             return False
         terminal.wait(terminal.client.perform("resolve_conflict", conflict=conflict["id"], pick=PICKS[pick]))
-    return _ask_key(terminal, f"merge {source} into {chat['branch']}? y: yes, c: cancel > ", "y") is not None
+    return _ask_key(terminal, f"merge {merge['source']} into {merge['target']}? y: yes, c: cancel > ", "y") is not None
 
 
 def _ask_key(terminal: Terminal, question: str, keys: Container[str]) -> str | None:
     while True:
         key = terminal.lines.ask(question).strip().lower()
-        if key in keys:
+        if key and key in keys:
             return key
         if key in ("c", "cancel", "no"):
             return None

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from antiphon.chat.lineage import Section, left_behind
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import plural
 from antiphon.threads import text_of
@@ -12,12 +13,19 @@ Json = Mapping[str, Any]
 
 
 def branch_lines(chat: Json, only: str | None = None) -> list[str]:
-    """Return a line for each branch, below the one it was forked from; the current one is marked."""
+    """Return a line for each branch, below the one it was forked from, and for each continuation left behind."""
     branches: dict[str, Json] = {**chat["branches"], **chat["closed"]}
     if only is not None:
         return [_line(chat, branches[only], 0)] if only in branches else []
     roots = [branch for branch in branches.values() if branch["parent"] not in branches]
-    return [line for branch in roots for line in _tree(chat, branches, branch, 0)]
+    lines = [line for branch in roots for line in _tree(chat, branches, branch, 0)]
+    return [*lines, *(_left_line(section) for section in left_behind(chat))]
+
+
+def _left_line(section: Section) -> str:
+    """Return the line of a continuation that is on no branch, with the id of its last message."""
+    last = section.messages[-1]
+    return f"  {last['id']}: left behind, {sanitize_line(section.origin)} · {_excerpt(last['parts'])}"
 
 
 def _tree(chat: Json, branches: Mapping[str, Json], branch: Json, depth: int) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from antiphon.cli.chat.merge import merge
+from antiphon.cli.chat.merge import finish_merge, merge
 from antiphon.cli.chat.outline import branch_lines, checkpoint_lines
 from antiphon.cli.chat.reply_stats import format_tokens
 from antiphon.cli.chat.terminal import Terminal
@@ -19,6 +19,7 @@ from antiphon.threads.errors import Refused
 from antiphon.threads.kinds import Json, Record
 
 Words = Sequence[str]
+FORK = "/fork [NAME] [TURN|MESSAGE]"
 
 
 class SlashCommand(NamedTuple):
@@ -47,11 +48,15 @@ def run_slash_command(terminal: Terminal, line: str) -> None:
 
 def _fork(terminal: Terminal, words: Words) -> None:
     *names, last = words or [""]
-    turn = int(last) if last.isdigit() else None
-    name = names[0] if names else "" if turn is not None else last
-    if len(words) == 2 and turn is None:
-        raise Refused(f"turn must be a number, not {last!r}; usage: /fork [NAME] [TURN]")
-    payload = {**({"name": name} if name else {}), **({"turn": turn} if turn is not None else {})}
+    place: dict[str, Any] = {}
+    if last.isdigit():
+        place = {"turn": int(last)}
+    elif last in _chat(terminal)["messages"]:
+        place = {"from": last}
+    elif len(words) == 2:
+        raise Refused(f"{last!r} is neither a turn nor a message; usage: {FORK}")
+    name = names[0] if names else "" if place else last
+    payload = {**({"name": name} if name else {}), **place}
     terminal.wait(terminal.client.perform("fork", **payload))
     _print_position(terminal, terminal.wait(terminal.client.perform("confirm_fork")))
 
@@ -71,19 +76,22 @@ def _rewind(terminal: Terminal, words: Words) -> None:
     if not words or words[0].isdigit():
         payload: dict[str, Any] = {"turns": int(words[0]) if words else 1}
     else:
-        payload = {"checkpointId": _checkpoint_id(_chat(terminal), words[0])}
+        payload = _place(_chat(terminal), words[0])
     chat = terminal.wait(terminal.client.perform("rewind", **payload))
     _print_position(terminal, chat)
     _print_branch(terminal, _chat(terminal))
 
 
-def _checkpoint_id(chat: Json, word: str) -> str:
+def _place(chat: Json, word: str) -> dict[str, str]:
+    """Return the checkpoint that a word names or begins, or the message of that id."""
     checkpoints = chat["checkpoints"]
     by_name: list[str] = [id for id, checkpoint in checkpoints.items() if checkpoint.get("name") == word]
     by_prefix: list[str] = [id for id in checkpoints if id.startswith(word)]
     if by_name:
-        return by_name[-1]
-    return by_prefix[0] if len(by_prefix) == 1 else word
+        return {"checkpointId": by_name[-1]}
+    if word in chat["messages"]:
+        return {"message": word}
+    return {"checkpointId": by_prefix[0] if len(by_prefix) == 1 else word}
 
 
 def _checkpoint(terminal: Terminal, words: Words) -> None:
@@ -101,8 +109,14 @@ def _checkpoints(terminal: Terminal, words: Words) -> None:
 
 
 def _merge(terminal: Terminal, words: Words) -> None:
-    source = _required(words, "/merge BRANCH [sequential|interleave|manual]")
-    chat = merge(terminal, source, words[1] if len(words) > 1 else "sequential")
+    planned = None if terminal.client.thread is None else _chat(terminal).get("merge")
+    if planned and words:
+        raise Refused(f"a merge of {planned['source']} is planned; /merge without a branch continues it")
+    if planned:
+        chat = finish_merge(terminal, _chat(terminal))
+    else:
+        source = _required(words, "/merge BRANCH [sequential|interleave|manual|consensus]")
+        chat = merge(terminal, source, words[1] if len(words) > 1 else "sequential")
     if chat is not None:
         _print_position(terminal, chat)
 
@@ -194,15 +208,17 @@ def _print_branch(terminal: Terminal, chat: Json) -> None:
 COMMANDS: Mapping[str, SlashCommand] = {
     command.usage.split()[0]: command
     for command in (
-        SlashCommand("/fork [NAME] [TURN]", "create a branch here, or after a turn", _fork),
-        SlashCommand("/branches", "list the branches", _branches),
-        SlashCommand("/switch BRANCH", "switch to a branch", _switch),
+        SlashCommand(FORK, "create a branch here, after a turn, or at a message", _fork),
+        SlashCommand("/branches", "list the branches, and the messages that were left behind", _branches),
+        SlashCommand("/switch BRANCH", "switch to a branch, also to a merged or closed one", _switch),
         SlashCommand(
-            "/rewind [N|CHECKPOINT]", "go back one turn, N turns, or to a checkpoint; nothing is deleted", _rewind
+            "/rewind [N|CHECKPOINT|MESSAGE]",
+            "go back one turn, N turns, to a checkpoint, or to any message; nothing is deleted",
+            _rewind,
         ),
         SlashCommand("/checkpoint [NAME]", "create a checkpoint here", _checkpoint),
         SlashCommand("/checkpoints", "list the checkpoints", _checkpoints),
-        SlashCommand("/merge BRANCH [STRATEGY]", "merge a branch: sequential, interleave or manual", _merge),
+        SlashCommand("/merge BRANCH [STRATEGY]", "merge a branch: sequential, interleave, manual or consensus", _merge),
         SlashCommand("/model [REF]", "show the model, or switch to another", _model),
         SlashCommand("/cost", "show tokens, cost and time so far", _cost),
         SlashCommand("/retry", "request the last reply again", _retry),

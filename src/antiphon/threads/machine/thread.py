@@ -10,6 +10,7 @@ from typing import Any, Literal, NotRequired, TypedDict, cast, get_args
 
 from antiphon.chart.actions import Enqueue, assign, emit, enqueue_actions
 from antiphon.chart.machine import Machine, create_machine
+from antiphon.chart.scope import Scope
 from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.thread_events import (
@@ -26,6 +27,7 @@ from antiphon.threads.machine.thread_events import (
     ThreadStatus,
     WaitingReason,
 )
+from antiphon.threads.machine.times import time_of
 
 UNTITLED = "Untitled conversation"
 STATUSES: tuple[ThreadStatus, ...] = get_args(ThreadStatus)
@@ -261,8 +263,9 @@ def _clear_result_info() -> ThreadChanges:
     return {"resultInfo": None, "completedAt": None}
 
 
-def _note_end(context: ThreadContext, event: ThreadFields) -> ThreadChanges:
-    return {"completedAt": event.get("at")}
+def _note_end(context: ThreadContext, event: ThreadFields, *, scope: Scope) -> ThreadChanges:
+    """Set the time of the end: reports of the content have none, and get that of their step."""
+    return {"completedAt": time_of(event, scope)}
 
 
 def _error_to_json(error: object) -> object:

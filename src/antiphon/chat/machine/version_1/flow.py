@@ -5,10 +5,11 @@ from typing import Any
 from antiphon.chart.actions import assign, emit, enqueue_actions, spawn_child
 from antiphon.chat.machine import operations, replies
 from antiphon.chat.machine.emitted import output
-from antiphon.chat.machine.flow import TOOLS, flow_machine, is_accepted
-from antiphon.chat.machine.pauses import is_waiting, run_of
+from antiphon.chat.machine.flow import flow_machine, is_accepted
+from antiphon.chat.machine.pauses import TOOLS, is_waiting, run_of
 from antiphon.chat.machine.settings import initial_context
 from antiphon.chat.machine.tool_calls import keep_answers_by, tools_input
+from antiphon.chat.machine.version_1 import plans
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.former import AnyMachine, Context, Event, Json, Queue, bind_former
 from antiphon.threads.machine.version_1.permission_rules import lasting_overrides
@@ -27,7 +28,17 @@ SETTINGS = (
 
 
 def _is_accepted(context: Context, event: Event) -> bool:
-    return _accepts_answer(context, event) if event["type"] == "answer" else is_accepted(context, event)
+    match event["type"]:
+        case "answer":
+            return _accepts_answer(context, event)
+        case "merge" if event.get("strategy") == "consensus":
+            return False
+        case "switch" if event.get("branch") not in context["branches"]:
+            return False
+        case "rewind":
+            return is_accepted(context, plans.without_message(event))
+        case _:
+            return is_accepted(context, event)
 
 
 def _accepts_answer(context: Context, event: Event) -> bool:
@@ -99,6 +110,13 @@ flow_machine_1: AnyMachine = bind_former(
     context=_context,
     actions={
         "emitOutput": emit(_output),
+        "rewind": assign(plans.rewind),
+        "planFork": assign(plans.plan_fork),
+        "planMerge": assign(plans.plan_merge),
+        "keepReply": assign(replies.keep_reply),
+        "keepFailure": assign(replies.keep_failure),
+        "keepCut": assign(replies.keep_cut),
+        "keepRest": assign(replies.keep_rest),
         "spawnTools": spawn_child(TOOLS, id=TOOLS, input=_tools_input),
         "keepAnswers": assign(_keep_answers),
         "noteWaiting": assign(_note_waiting),

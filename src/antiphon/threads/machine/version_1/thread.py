@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from antiphon.chart.actions import enqueue_actions
+from antiphon.chart.actions import assign, enqueue_actions
 from antiphon.threads.machine.charts import load_chart
-from antiphon.threads.machine.former import AnyMachine, Context, Event, Queue, bind_former
+from antiphon.threads.machine.former import AnyMachine, Context, Event, Json, Queue, bind_former
 from antiphon.threads.machine.thread import content_event, send_to_content, thread_machine
 
 
@@ -17,6 +17,12 @@ def _tell_content(context: Context, event: Event, enqueue: Queue) -> None:
         send_to_content(context, content_event(event), enqueue)
 
 
+def _note_end(context: Context, event: Event) -> Json:
+    return {"completedAt": event.get("at")}
+
+
 thread_machine_1: AnyMachine = bind_former(
-    thread_machine, load_chart(__name__), actions={"tellContent": enqueue_actions(_tell_content)}
+    thread_machine,
+    load_chart(__name__),
+    actions={"tellContent": enqueue_actions(_tell_content), "noteEnd": assign(_note_end)},
 )
