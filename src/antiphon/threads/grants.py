@@ -19,6 +19,10 @@ class Grants:
             raise Refused(f"{mode!r} is not a permission mode; known: {', '.join(MODES)}")
         self._modes[thread] = known
 
+    def withdraw(self, thread: str) -> None:
+        """Forget the mode that was given to a thread."""
+        self._modes.pop(thread, None)
+
     def mode_of(self, thread: str) -> Mode | None:
         """Return the mode that was given to a thread, or None."""
         return self._modes.get(thread)

@@ -180,6 +180,7 @@ class ThreadService:
         receipt = await self.send(id, event)
         if archived:
             self.resources.forget(id)
+        self.resources.grants.withdraw(id)
             await self.runtime.unload(id)
         return receipt
 
@@ -215,6 +216,7 @@ class ThreadService:
         await self.runtime.delete(id)
         await self.resources.delete_copies(id)
         self.resources.forget(id)
+        self.resources.grants.withdraw(id)
 
     async def status(self, id: str) -> str:
         """Return the status of a thread."""
