@@ -12,6 +12,7 @@ import pytest
 
 from antiphon import register_codec
 from antiphon.chart import codecs
+from antiphon.cli.db import NO_PERMISSIONS
 from antiphon.cli.main import main
 from antiphon.paths import store_path
 from antiphon.runtime.errors import StoreError, Undecodable
@@ -312,7 +313,7 @@ def test_a_backup_is_restored_where_there_is_no_store(db, path, tmp_path):
     code, out, err = db("restore", tmp_path / "copy.db", store=tmp_path / "new.db")
 
     assert (code, err) == (0, "")
-    assert re.fullmatch(rf"restored .* from {tmp_path}/copy.db; run `antiphon db check` next\n", out)
+    assert re.fullmatch(rf"restored .* from {tmp_path}/copy.db; run `antiphon db check` next\n{NO_PERMISSIONS}\n", out)
     assert held(tmp_path / "new.db") == held(path)
     assert db("check", store=tmp_path / "new.db")[0] == 0
 
@@ -465,7 +466,11 @@ def test_an_export_imported_and_exported_again_is_the_same_but_for_its_histories
     copy = tmp_path / "copy.db"
 
     assert db("export", tmp_path / "one.jsonl") == (0, "", "")
-    assert db("import", tmp_path / "one.jsonl", store=copy) == (0, "imported 2 trees with 6 steps\n", "")
+    assert db("import", tmp_path / "one.jsonl", store=copy) == (
+        0,
+        f"imported 2 trees with 6 steps\n{NO_PERMISSIONS}\n",
+        "",
+    )
     assert db("export", tmp_path / "two.jsonl", store=copy)[0] == 0
     assert (tmp_path / "one.jsonl").read_text() == without_suffixes((tmp_path / "two.jsonl").read_text())
     assert without_suffixes(repr(held(copy))) == repr(held(path))

@@ -544,7 +544,7 @@ def test_a_run_goes_on_as_it_was_or_not_at_all(model, capsys):
     code = run("--resume", "last", "-m", model, "--mode", "auto", "Another task")
 
     assert code == 2
-    assert "--resume keeps the original settings; remove --model, --mode, TASK" in capsys.readouterr().err
+    assert "--resume keeps the original settings; remove --model, TASK" in capsys.readouterr().err
 
 
 def test_a_run_whose_folder_is_gone_is_not_resumed(tmp_path, folder, capsys):
