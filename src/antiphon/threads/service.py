@@ -180,7 +180,6 @@ class ThreadService:
         receipt = await self.send(id, event)
         if archived:
             self.resources.forget(id)
-        self.resources.grants.withdraw(id)
             await self.runtime.unload(id)
         return receipt
 
