@@ -147,7 +147,8 @@ class Recovery:
             return None
         starts = task.starts + (self._store.unclean_starts > 0)
         # What is stored may come from an imported file, so the machine has to allow it as well.
-        logic = actor_at(tree.actor, task.to).logic
+        actor = actor_at(tree.actor, task.to)
+        logic = None if actor is None else actor.logic
         if task.safety != "repeat" or getattr(logic, "safety", "repeat") != "repeat":
             return interruption(task, self._now())
         if starts > START_LIMIT:
