@@ -1,5 +1,6 @@
 """A world to attack: a workspace, a home with secrets, processes and sockets of the user or of another one."""
 
+import atexit
 import ctypes
 import json
 import os
@@ -83,6 +84,7 @@ def interpreter(user: int) -> str | None:
 def package_copy() -> str:
     """Return a folder with a copy of the package that every user can read."""
     folder = Path(tempfile.mkdtemp(prefix="attacks-package-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     shutil.copytree(PACKAGE, folder / "antiphon", ignore=shutil.ignore_patterns("__pycache__"))
     folder.chmod(0o755)
     return str(folder)
@@ -94,7 +96,15 @@ class World:
 
     folder: Path
     user: int
+    group: int
     variables: dict[str, str]
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Options of a process that runs as the user of this world."""
+        if self.user == os.geteuid():
+            return {}
+        return {"user": self.user, "group": self.group, "extra_groups": []}
 
     @property
     def workspace(self) -> Path:
@@ -127,8 +137,7 @@ class World:
             [program, "-B", str(FOLDER / "sandbox_runner.py")] if self.user == os.geteuid() else
             [program, "-B", f"{package_copy()}/sandbox_runner.py"],
             input=json.dumps(task), capture_output=True, text=True, cwd="/",
-            env={"PATH": path, "PYTHONPATH": package_copy()},
-            **({} if self.user == os.geteuid() else {"user": self.user, "group": self.user, "extra_groups": []}),
+            env={"PATH": path, "PYTHONPATH": package_copy()}, **self.identity,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         outcome: dict[str, Any] = json.loads(done.stdout)
@@ -160,11 +169,11 @@ def make_world(is_other: bool = False) -> Iterator[World]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="world-", dir="/var/tmp")))
         shutil.copy(FOLDER / "sandbox_runner.py", package_copy())
-        world = World(folder, user, {})
+        world = World(folder, user, NOBODY if is_other else os.getegid(), {})
         _write_files(world)
         world.variables.update(_open_objects(world, stack))
         for path in (folder, *folder.rglob("*")):
-            os.chown(path, user, user, follow_symlinks=False)
+            os.chown(path, user, world.group, follow_symlinks=False)
         yield world
 
 
@@ -210,8 +219,7 @@ def _open_objects(world: World, stack: ExitStack) -> dict[str, str]:
     """Start a process with a secret, and open sockets, a terminal and shared memory of another process."""
     victim = subprocess.Popen(
         [f"sleep-{CANARY}", "1000"], executable=shutil.which("sleep"),
-        env={"CANARY": CANARY}, user=world.user, group=world.user, extra_groups=[] if os.geteuid() == 0 else None,
-        cwd=world.outside,
+        env={"CANARY": CANARY}, cwd=world.outside, **world.identity,
     )  # fmt: skip
     stack.callback(victim.wait)
     stack.callback(victim.kill)

@@ -39,10 +39,14 @@ LIMITS = {
 def test_a_command_is_bounded(attack, sign, bubblewrap):
     require_layers(bubblewrap, False)
     with make_world() as world:
-        outcome = world.run(attack.payload, WRITABLE, 5_000, bubblewrap=bubblewrap, **LIMITS)
+        outcome = world.run(
+            attack.payload, WRITABLE, 1_000 if sign == "timeout" else 60_000, bubblewrap=bubblewrap, **LIMITS
+        )
 
-        assert outcome["reason"] != "ended" or outcome["status"] != 0
-        assert sign in (outcome["reason"], "") or sign in outcome["output"]
+        # For another user than the superuser the kernel refuses to fork, and bash goes on.
+        is_refused = sign == "processes" and "fork: " in outcome["output"]
+        assert outcome["reason"] != "ended" or outcome["status"] != 0 or is_refused
+        assert sign in (outcome["reason"], "") or sign in outcome["output"] or is_refused
         assert processes_in(world.workspace) == []
 
 

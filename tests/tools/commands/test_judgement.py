@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from antiphon.tools import judge_command, risk_of_call, risk_of_command
 from antiphon.tools.commands import grammar
+from antiphon.tools.commands.plain import plain_commands
+from antiphon.tools.commands.reading import reading_problem
 from antiphon.tools.risks import ORDER
 from tests.tools.commands.corpus import ASKED, READS
 
@@ -85,6 +87,15 @@ def test_reading_outside_the_folder_or_a_secret_is_more_than_reading(command):
 )  # fmt: skip
 def test_options_and_words_that_are_not_in_the_tables_are_not_reading(command):
     assert risk_of_command(command) != "read"
+
+
+@pytest.mark.parametrize("command", ["sed > /dev/null -n p f", "md5sum a 2>&1 b", "git < a diff"])
+def test_a_line_that_its_two_readers_split_differently_is_not_reading(command):
+    commands = plain_commands(command)
+
+    assert commands is not None
+    assert reading_problem(commands) == ""
+    assert risk_of_command(command) == "write"
 
 
 def test_globs_read_where_no_file_name_can_be_a_harmful_option():
