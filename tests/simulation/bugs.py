@@ -4,6 +4,7 @@ from contextlib import nullcontext
 from copy import deepcopy
 from uuid import uuid4
 
+from antiphon.runtime import recovery
 from antiphon.runtime.background import BackgroundCalls
 from antiphon.runtime.commits import Commits
 from antiphon.runtime.errors import OtherHistory
@@ -141,17 +142,7 @@ def published_too_early(patch):
 def every_task_is_restarted(patch):
     """After a crash every task is restarted, whatever its class."""
 
-    real = Recovery._recover_exclusively
-
-    async def recover(recovery, task):
-        tree = await recovery._trees.find(task.root)
-        if tree is not None and tree.host.tasks.get(task.to) == task:
-            repeated = task._replace(safety="repeat")
-            tree.host.tasks[task.to] = repeated
-            return await real(recovery, repeated)
-        return None
-
-    patch.setattr(Recovery, "_recover_exclusively", recover)
+    patch.setattr(recovery, "may_repeat", lambda task, actor: True)
     return MemoryStore
 
 

@@ -34,7 +34,7 @@ EDITS = [
         '{"requestId": event["requestId"], "sentAt"',
         '{"requestId": event["requestID"], "sentAt"',
     ),
-    ("threads/machine/tools.py", 'return {"permission": event["output"]}', 'return {"permision": event["output"]}'),
+    ("threads/machine/tools.py", '{"permission": output}', '{"permision": output}'),
     ("threads/machine/tools.py", 'return not context["pending"]', 'return not context["pendng"]'),
     ("threads/machine/permission.py", 'return {"decision": params', 'return {"desicion": params'),
     ("threads/machine/permission.py", 'or params["reason"]}', 'or params["reasons"]}'),

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from antiphon.actors.tasks import REJECT
 from antiphon.runtime.commits import RETRY_MS
@@ -146,9 +146,7 @@ class Recovery:
         if tree is None or tree.host.tasks.get(task.to) != task or task.id in tree.posted:
             return None
         starts = task.starts + (self._store.unclean_starts > 0)
-        # What is stored may come from an imported file, so the machine has to allow it as well.
-        logic = actor_at(tree.actor, task.to).logic
-        if task.safety != "repeat" or getattr(logic, "safety", "repeat") != "repeat":
+        if not may_repeat(task, actor_at(tree.actor, task.to)):
             return interruption(task, self._now())
         if starts > START_LIMIT:
             return interruption(task, self._now(), times=START_LIMIT)
@@ -191,6 +189,12 @@ class Recovery:
             except StoreError:
                 await asyncio.sleep(RETRY_MS / 1000)
         return None
+
+
+def may_repeat(task: Task, actor: Any) -> bool:
+    """Return whether a task may be run again: what is stored may come from a file, so its machine has to say so too."""
+    logic = None if actor is None else actor.logic
+    return task.safety == "repeat" and getattr(logic, "safety", "repeat") == "repeat"
 
 
 def interruption(task: Task, now: int, fenced: bool = True, times: int = 0) -> Letter:
