@@ -111,9 +111,8 @@ class App:
         hosted = [*former_machines(), machine, *_check_names(machines, machine)]
         self.runtime = Runtime(_open_store(store), hosted, projection=PROJECTION)
         self.library = Library(self.runtime, KINDS)
-        functions = {"judge": judge, "arbiter": arbiter, "approver": approver}
-        names = [name for name, function in functions.items() if function is not None]
-        resources = Resources(self.models.check, toolbox or NoTools(), names, undo, grants, owners.forget)
+        functions = _given_names(judge=judge, arbiter=arbiter, approver=approver)
+        resources = Resources(self.models.check, toolbox or NoTools(), functions, undo, grants, owners.forget)
         if undo is not None and isinstance(store, str | Path):
             undo.exclude(store)
         self.chats = Chats(self.runtime, self.library, resources)
@@ -141,6 +140,10 @@ class App:
         finally:
             await self.sessions.wait_closed()
             await self.models.close()
+
+
+def _given_names(**functions: object) -> list[str]:
+    return [name for name, function in functions.items() if function is not None]
 
 
 def _open_store(store: str | Path | Store) -> Store:

@@ -125,6 +125,7 @@ class BlockingThreads:
         self.begin = calls.blocking(threads.begin)
         self.requests = calls.blocking(threads.requests)
         self.answer = calls.blocking(threads.answer)
+        self.set_mode = calls.blocking(threads.set_mode)
         self.perform = calls.blocking(threads.perform)
         self.stop = calls.blocking(threads.stop)
         self.pause = calls.blocking(threads.pause)

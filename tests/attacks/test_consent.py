@@ -79,7 +79,7 @@ RIDERS = [
     Attack("a pipe", "git log | tee pwned"),
     Attack("a substitution", "git log $(touch pwned)"),
     Attack("backticks", "git log `touch pwned`"),
-    Attack("a redirection", "git log > pwned"),
+    Attack("a redirection of a reader", "git log > pwned"),
     Attack("a carriage return", "git log\r\ntouch pwned"),
 ]
 ANSWERS = [

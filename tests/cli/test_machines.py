@@ -48,10 +48,11 @@ def test_every_machine_of_antiphon_checks_its_events(capsys):
 def test_the_events_of_a_machine_are_shown(capsys):
     assert main(["machines", "show", "permission"]) == 0
 
-    assert capsys.readouterr().out.splitlines()[:5] == [
-        "ALLOW: A person allows the calls, once or for the whole thread.",
+    assert capsys.readouterr().out.splitlines()[:6] == [
+        "ALLOW: A person allows the calls, once or by a scope that was offered; `outside` runs commands without the sandbox.",
         "  id: a text or null, optional",
-        "  scope: one of 'once', 'thread' or null, optional",
+        "  scope: one of 'once', 'command', 'folder', 'host', 'tool' or null, optional",
+        "  outside: true or false or null, optional",
         "  reason: a text or null, optional",
         "DENY: A person denies the calls.",
     ]

@@ -219,6 +219,8 @@ def test_a_run_with_open_steps_ends_with_its_reason_everywhere(tmp_path, folder,
     (agents / "planner.yaml").write_text(
         "name: planner\nwhenToUse: to plan\nplans: true\nsystemPrompt: You are the planner of the team.\n"
     )
+    main(["trust", str(folder)])
+    capsys.readouterr()
     code = run("-m", model, "--workspace", folder, "--json", "Do it")
     happened, end = ended(capsys.readouterr().out)
     main(["runs", "list", "--json"])

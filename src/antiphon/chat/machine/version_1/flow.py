@@ -8,12 +8,9 @@ from antiphon.chat.machine.emitted import output
 from antiphon.chat.machine.flow import flow_machine, is_accepted
 from antiphon.chat.machine.pauses import TOOLS, is_waiting, run_of
 from antiphon.chat.machine.settings import initial_context
-from antiphon.chat.machine.tool_calls import keep_answers_by, tools_input
-from antiphon.chat.machine.version_1 import plans
+from antiphon.chat.machine.version_1 import plans, tool_calls
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.former import AnyMachine, Context, Event, Json, Queue, bind_former
-from antiphon.threads.machine.version_1.permission_rules import lasting_overrides
-from antiphon.threads.machine.version_1.risk import risk_of_call
 
 # The keys of a context, which the chart does not name, and the settings.
 CONTEXT = (
@@ -78,20 +75,6 @@ def _go_on_if_waited(context: Context, event: Event, enqueue: Queue) -> None:
         enqueue.send_parent({"type": "RESPOND", "runId": run_of(context)})
 
 
-def _tools_input(context: Context) -> Json:
-    # Calls that cannot be made were left to the tools.
-    input = tools_input(context)
-    calls = [{key: value for key, value in call.items() if key != "problem"} for call in input["calls"]]
-    return {**input, "calls": [{**call, "risk": risk_of_call(call["risk"], call["arguments"])} for call in calls]}
-
-
-def _keep_answers(context: Context, event: Event) -> Context:
-    permission = event["output"]["permission"]
-    lasts = permission and permission["decision"] == "allowed" and permission["scope"] == "thread"
-    overrides: Any = lasting_overrides(permission["calls"]) if lasts else ()
-    return keep_answers_by(overrides, context, event)
-
-
 def _output(context: Context, event: Event, params: Any) -> Json:
     if params["event"] == "permission_answered":
         return {"type": "permission_answered", "decision": event["decision"]}
@@ -117,8 +100,8 @@ flow_machine_1: AnyMachine = bind_former(
         "keepFailure": assign(replies.keep_failure),
         "keepCut": assign(replies.keep_cut),
         "keepRest": assign(replies.keep_rest),
-        "spawnTools": spawn_child(TOOLS, id=TOOLS, input=_tools_input),
-        "keepAnswers": assign(_keep_answers),
+        "spawnTools": spawn_child(TOOLS, id=TOOLS, input=tool_calls.tools_input_1),
+        "keepAnswers": assign(tool_calls.keep_answers_1),
         "noteWaiting": assign(_note_waiting),
         "goOnIfWaited": enqueue_actions(_go_on_if_waited),
         "answerPermission": enqueue_actions(_answer_permission),
