@@ -49,7 +49,8 @@ def test_the_events_of_a_machine_are_shown(capsys):
     assert main(["machines", "show", "permission"]) == 0
 
     assert capsys.readouterr().out.splitlines()[:6] == [
-        "ALLOW: A person allows the calls, once or by a scope that was offered; `outside` runs commands without the sandbox.",
+        "ALLOW: A person allows the calls, once or by a scope that was offered; "
+        "`outside` runs commands without the sandbox.",
         "  id: a text or null, optional",
         "  scope: one of 'once', 'command', 'folder', 'host', 'tool' or null, optional",
         "  outside: true or false or null, optional",
