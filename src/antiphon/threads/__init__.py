@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from antiphon.threads.export.formats import FORMATS, format_of
     from antiphon.threads.export.html import to_html
     from antiphon.threads.export.markdown import to_markdown
-    from antiphon.threads.following import ThreadChange, UntilIdle
+    from antiphon.threads.following import ActivityPage, ThreadChange, UntilIdle
     from antiphon.threads.kinds import Record, ThreadKind, ThreadSummary, ThreadView
     from antiphon.threads.library import Library, ThreadMatch
     from antiphon.threads.machine.agent_events import runner_event_to_machine_event, ws_event_to_machine_event
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from antiphon.threads.machine.thread_events import ResumeReason, ThreadEvent, ThreadStatus
     from antiphon.threads.machine.tools import tools_machine
     from antiphon.threads.owners import OwnerLimits
+    from antiphon.threads.pages import ThreadPage
     from antiphon.threads.reply import reply_events, stream_reply
     from antiphon.threads.requests import OpenRequest
     from antiphon.threads.service import ThreadService
@@ -95,6 +96,7 @@ __getattr__ = lazy_names(
         "export.html": ("to_html",),
         "export.markdown": ("to_markdown",),
         "following": (
+            "ActivityPage",
             "ThreadChange",
             "UntilIdle",
         ),
@@ -131,6 +133,7 @@ __getattr__ = lazy_names(
             "ThreadStatus",
         ),
         "machine.tools": ("tools_machine",),
+        "pages": ("ThreadPage",),
         "reply": (
             "reply_events",
             "stream_reply",
@@ -159,6 +162,7 @@ __all__ = [
     "RESUME_PREFIXES",
     "STATUSES",
     "Activity",
+    "ActivityPage",
     "Approval",
     "ApprovalRequest",
     "Approver",
@@ -186,6 +190,7 @@ __all__ = [
     "ThreadEvent",
     "ThreadKind",
     "ThreadMatch",
+    "ThreadPage",
     "ThreadService",
     "ThreadStatus",
     "ThreadStatusMachine",
