@@ -145,6 +145,7 @@ class BlockingThreads:
         self.history = calls.blocking(threads.history)
         self.activities = calls.blocking(threads.activities)
         self.read = calls.blocking(threads.read)
+        self.usage = calls.blocking(threads.usage)
         self.can = calls.blocking(threads.can)
         self.steps = calls.iterating(threads.steps)
         self.follow = calls.iterating(threads.follow)

@@ -43,7 +43,8 @@ class ThreadPage:
 def view_to_json(view: ThreadView) -> dict[str, Any]:
     """Return a thread of a list as JSON."""
     facts = asdict(view)
-    return {**facts, "costUsd": facts.pop("cost_usd"), "listCursor": view.cursor}
+    cost_usd = facts.pop("cost_usd")
+    return {**facts, "costUsd": cost_usd, "listCursor": view.cursor}
 
 
 async def read_page(runtime: Doors, library: Library, id: str) -> ThreadPage:
@@ -67,6 +68,20 @@ async def _open_work(
         return requests, await acceptable(runtime, id, record.view.kind)
     except UNREADABLE:  # since the record was read
         return (), {}
+
+
+SPENDING: Mapping[str, tuple[str, ...]] = {
+    "chat": ("metrics", "budget"),
+    "run": ("usage", "iterations", "limits"),
+    "debate": ("costTracker", "tokenUsage", "statistics"),
+}
+
+
+def usage_of(record: Record) -> dict[str, Any]:
+    """Return the cost of a thread in USD, and the figures that its kind keeps about tokens, costs and limits."""
+    keys = SPENDING.get(record.view.kind, ())
+    figures = {key: record.content[key] for key in keys if key in record.content}
+    return {"kind": record.view.kind, "costUsd": record.view.cost_usd, "figures": figures}
 
 
 async def acceptable(runtime: Doors, id: str, kind: str | None) -> dict[str, tuple[str, ...]]:

@@ -8,7 +8,7 @@ from antiphon.runtime.records import Receipt
 from antiphon.threads.errors import Busy, Refused
 from antiphon.threads.kinds import Json
 from antiphon.threads.library import Library
-from antiphon.threads.pages import ThreadPage, acceptable, read_page
+from antiphon.threads.pages import ThreadPage, acceptable, read_page, usage_of
 from antiphon.threads.service import ThreadService
 
 ON_BUSY = ("reject", "queue", "interrupt", "merge")
@@ -104,6 +104,11 @@ class Threads(ThreadService):
         """Read a thread with its content, its open requests, what it takes now, and the cursor to follow it from."""
         await self._find(id)
         return await read_page(self.runtime, self.library, id)
+
+    async def usage(self, id: str) -> dict[str, Any]:
+        """Return the cost of a thread in USD, and the figures that its kind keeps about tokens, costs and limits."""
+        await self._find(id)
+        return usage_of(await self.library.read(id))
 
     async def can(self, id: str) -> dict[str, tuple[str, ...]]:
         """Return the events that have transitions now, by the address of the actor: the thread, and its content."""

@@ -1,0 +1,1 @@
+"""The routes of the server; each calls one method of the app."""
