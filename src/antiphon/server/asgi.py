@@ -10,14 +10,13 @@ from starlette.exceptions import HTTPException
 from antiphon.app import App
 from antiphon.runtime.encoding import encode
 from antiphon.server.context import ServerContext
-from antiphon.server.contracts import Contract, Routes, schemas
+from antiphon.server.contracts import Contract, schemas
 from antiphon.server.guard import Guard
 from antiphon.server.problems import BY_CLASS, MEDIA_TYPE, ProblemError, problem_of
-from antiphon.server.routes import actions, actors, catalog, streams, system, threads
+from antiphon.server.routes import ROUTES
 from antiphon.server.settings import ServerSettings
 from antiphon.version import VERSION
 
-ROUTES: tuple[Routes, ...] = tuple(module.routes for module in (threads, actions, streams, catalog, actors, system))
 BY_STATUS = {404: "unknown_route", 405: "wrong_method"}
 # Problems that say what the thread takes instead.
 WITH_EVENTS = ("busy", "refused", "unknown_request", "wrong_kind", "not_taken")

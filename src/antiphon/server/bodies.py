@@ -162,7 +162,7 @@ class Perform(TypedDict):
     payload: NotRequired[dict[str, Any]]
 
 
-class ForceAgent(TypedDict):
+class ChooseAgent(TypedDict):
     """The agent of a run that works next."""
 
     name: str

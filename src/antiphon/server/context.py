@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from antiphon.app import App
-from antiphon.server.metrics import Metrics
+from antiphon.server.metrics import ServerMetrics
 from antiphon.server.settings import ServerSettings
 
 
@@ -17,7 +17,7 @@ class ServerContext:
 
     app: App
     settings: ServerSettings
-    metrics: Metrics = field(default_factory=Metrics)
+    metrics: ServerMetrics = field(default_factory=ServerMetrics)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
 
 

@@ -10,7 +10,7 @@ MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 NO_ROUTE = "none"
 
 
-class Metrics:
+class ServerMetrics:
     """Counters of requests and streams; routes are counted by their templates, which hold no ids."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import Request, Response
 
 from antiphon.server.bodies import (
-    ForceAgent,
+    ChooseAgent,
     Interject,
     MergeBranch,
     NewBranch,
@@ -183,10 +183,10 @@ async def change_limits(request: Request, context: Context, id: ThreadId, key: K
     return await _performed(context, id, "RAISE_LIMIT" if kind == "debate" else "raise_limit", key, **body)
 
 
-@routes.add("POST", "/threads/{id}/agent", "Let an agent of a run work next", takes=ForceAgent, gives=OpenedThread)
+@routes.add("POST", "/threads/{id}/agent", "Let an agent of a run work next", takes=ChooseAgent, gives=OpenedThread)
 async def force_agent(request: Request, context: Context, id: ThreadId, key: Key = None) -> Response:
     """Instead of the arbiter's choice."""
-    body = await read_body(request, ForceAgent)
+    body = await read_body(request, ChooseAgent)
     await require_kind(context, id, "run")
     return await _performed(context, id, "FORCE_AGENT", key, agentName=body["name"])
 
