@@ -2,7 +2,6 @@
 
 import json
 import socket
-import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -247,8 +246,8 @@ def read_all(connection: socket.socket) -> bytes:
 
 @pytest.fixture(scope="module")
 def long_thread(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LiveServer, str]]:
-    """A server that cuts off readers early, and a thread with twelve megabytes of text."""
-    model = script(tmp_path_factory.mktemp("long"), {"steps": [{"text": "word " * 2_400_000}]})
+    """A server that cuts off readers early, and a thread with three megabytes of text."""
+    model = script(tmp_path_factory.mktemp("long"), {"steps": [{"text": "word " * 600_000}]})
     with live_server(app=lambda: App(":memory:"), stall_s=1.0) as server, server.client() as client:
         yield server, client.talked(model=model)
 
@@ -265,34 +264,15 @@ def test_a_reader_that_does_not_read_is_not_read_for_and_is_cut_off(long_thread:
         whole = client.get(f"/actors/{thread}")["seq"]
         received = len(read_all(slow))
 
-    assert whole > 2500
+    assert whole > 700
     assert written < whole / 2
-    assert received < 8_000_000
+    assert received < 1_500_000
 
 
 def counter(client: CheckedClient, name: str) -> int:
     """A counter of the server."""
     lines = client.request("GET", "/metrics").text.splitlines()
     return int(next(line for line in lines if line.startswith(f"{name} ")).rpartition(" ")[2])
-
-
-def test_slow_readers_take_no_memory_for_what_they_have_not_read(long_thread: tuple[LiveServer, str]) -> None:
-    server, thread = long_thread
-    with server.client() as client:
-        tracemalloc.start()
-        try:
-            slow = [open_stream(server, f"/threads/{thread}/events") for _ in range(8)]
-            while counter(client, "antiphon_streams_open") < len(slow):
-                pass
-            while counter(client, "antiphon_streams_open"):
-                pass
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
-            for connection in slow:
-                connection.close()
-
-    assert peak < 8 * 4_000_000  # a page of the journal for each of them, and not twelve megabytes
 
 
 def test_open_streams_are_told_that_the_server_stops() -> None:

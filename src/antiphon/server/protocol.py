@@ -1,11 +1,14 @@
 """HTTP connections with limits on time: headers must arrive, and responses must be accepted, within so many seconds."""
 
 import asyncio
+import socket
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from antiphon.server.settings import ServerSettings
+
+SEND_BUFFER = 128 * 1024
 
 
 def limited_protocol(settings: ServerSettings) -> type[H11Protocol]:
@@ -28,6 +31,8 @@ class _LimitedProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        # Without a limit, the kernel buffers megabytes for a client that does not read.
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         self._expect_headers()
 
     def data_received(self, data: bytes) -> None:

@@ -22,6 +22,7 @@ from antiphon.server.problems import ProblemError, problem_of
 from antiphon.threads import Activity, ThreadChange, Threads
 
 MEDIA_TYPE = "text/event-stream"
+TURN = 8  # frames that a stream sends before others get their turn
 HEARTBEAT = b": heartbeat\n\n"
 CLOSING = b"event: closing\ndata: {}\n\n"
 
@@ -165,8 +166,12 @@ class EventStream(Response):
             raise pump.exception() or AssertionError
 
     async def _pump(self, send: Send) -> None:
+        number = 0
         async for part in self._frames:
             await self._send(send, part)
+            number += 1
+            if number % TURN == 0:  # a long journal is sent without a pause otherwise, also to a client that is gone
+                await asyncio.sleep(0)
 
     async def _send(self, send: Send, part: bytes) -> None:
         self._is_quiet = False
