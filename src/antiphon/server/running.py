@@ -34,6 +34,12 @@ class HttpServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, context: ServerContext) -> None:
         super().__init__(config)
         self._context = context
+        self.on_start: Callable[[], None] = lambda: None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, then say so."""
+        await super().startup(sockets)
+        self.on_start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams, then the connections."""
@@ -85,13 +91,13 @@ def build_server(app: App, settings: ServerSettings, binding: Binding) -> HttpSe
 async def run_server(
     app: App, settings: ServerSettings, binding: Binding, announce: Callable[[str, HttpServer], None]
 ) -> None:
-    """Serve an app until the process is told to stop; `announce` gets the address, and the server, before it starts."""
+    """Serve an app until the process is told to stop; `announce` gets the address, and the server, once it listens."""
     listener = open_socket(binding)
     try:
         host, port = listener.getsockname()[:2]
         name = f"[{host}]" if ":" in host else host
         server = build_server(app, settings, binding)
-        announce(f"{settings.scheme}://{name}:{port}/", server)
+        server.on_start = lambda: announce(f"{settings.scheme}://{name}:{port}/", server)
         await server.serve(sockets=[listener])
     finally:
         listener.close()
