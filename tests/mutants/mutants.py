@@ -81,4 +81,14 @@ MUTANTS = (
     Mutant("E-18", "chart/steps.py", "limit = work.machine.max_iterations", "limit = 30_000"),
     # The machine is not in the list of the chat.
     Mutant("S0-97", "chat/__init__.py", '    "streaming_machine",\n    "to_archive",', '    "to_archive",'),
+    # A debate over HTTP: it is not judged now, and it is not paused.
+    Mutant("S4-120", "server/routes/actions.py", 'id, "JUDGE_NOW", key', 'id, "ACKNOWLEDGE_WARNING", key'),
+    Mutant(
+        "S4-120",
+        "server/routes/actions.py",
+        "await context.app.threads.pause(id)",
+        "await context.app.threads.stop(id)",
+    ),
+    # A route that is not there.
+    Mutant("X-12", "server/routes/actions.py", '"/threads/{id}/messages"', '"/threads/{id}/message"'),
 )

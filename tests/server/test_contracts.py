@@ -83,9 +83,11 @@ def chat_tour(client: CheckedClient) -> None:
     client.post(f"/threads/{thread}/messages", {"text": "Aside"})
     client.server.wait_until_idle(thread)
     client.post(f"/threads/{thread}/perform", {"action": "switch", "payload": {"branch": "main"}})
-    client.post(f"/threads/{thread}/merge", {"source": "side", "strategy": "manual"})
+    client.post(f"/threads/{thread}/merge", {"source": "side"})
     client.post(f"/threads/{thread}/merge/cancel")
-    merge = client.post(f"/threads/{thread}/merge", {"source": "side"})["content"]["merge"]
+    merging = client.post(f"/threads/{thread}/merge", {"source": "side", "strategy": "manual"})
+    merge = merging["content"]["merge"]
+    assert client.problem("POST", f"/threads/{thread}/merge/confirm") == (409, "refused")
     for conflict in merge["conflicts"]:
         client.post(f"/threads/{thread}/merge/resolve", {"conflict": conflict["id"], "pick": "ours"})
     client.post(f"/threads/{thread}/merge/confirm")
