@@ -10,7 +10,7 @@ from antiphon.threads.kinds import Json, Record, ThreadView
 from antiphon.threads.library import Library
 from antiphon.threads.requests import OpenRequest, open_requests
 
-ATTEMPTS = 5  # a thread may take a step while it is read
+ATTEMPTS = 20  # a thread may take a step while it is read
 UNREADABLE = (Quarantined, LoadFailed, UnknownMachine)
 
 
