@@ -14,7 +14,7 @@ INSTALL = { PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --progre
 	| awk '/^ *(Collecting|Downloading|Using cached|Building|Installing)/ { printf "\r  %-72.72s", $$0; fflush() } END { printf "\r%-76s\r", "" }'; \
 	exit $$(cat $(VENV)/.status)
 
-.PHONY: help run test check slow lint types pyright bench compare conformance mutants sim crash fuzz local servers docs images clean
+.PHONY: help run serve test check slow lint types pyright bench compare conformance mutants sim crash fuzz local servers docs images clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ run: $(STAMP) ## talk with a model in the terminal; the first time, fetch the em
 	@$(MAKE) --silent $(LIBRARY) && $(BIN)/antiphon models install local:smollm2 --quiet \
 		|| echo "going on without the embedded model; 'make run' tries again"
 	@$(BIN)/python -m antiphon chat
+
+serve: $(STAMP) ## serve the store over HTTP on this machine, and print the address with its token
+	@$(BIN)/python -m antiphon serve
 
 test: $(STAMP) ## run the tests
 	@$(BIN)/python -m pytest -n auto --dist worksteal

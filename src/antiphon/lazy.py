@@ -8,7 +8,9 @@ from typing import Any
 # The extra that installs a third-party package.
 EXTRAS: Mapping[str, str] = {
     "anyio": "mcp",
+    "fastapi": "server",
     "genai_prices": "models",
+    "h11": "server",
     "httpcore2": "models",
     "httpx2": "models",
     "jsonschema_rs": "models",
@@ -16,8 +18,11 @@ EXTRAS: Mapping[str, str] = {
     "mcp_types": "mcp",
     "msgspec": "agents",
     "rich": "cli",
+    "starlette": "server",
     "tree_sitter": "tools",
     "tree_sitter_bash": "tools",
+    "uvicorn": "server",
+    "uvloop": "server",
     "xllamacpp": "local",
     "yaml": "agents",
 }

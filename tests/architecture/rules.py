@@ -31,8 +31,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "app": BELOW | {"stores", "threads", "threads.machine", *FEATURES},
     "background_loop": set(),
     "blocking": BELOW | {"threads", "app", "background_loop"},
+    "server": BELOW | {"app", "threads", *FEATURES, "chat.machine.events"},
     "cli.render": {"money", "threads"},
-    "cli": SHARED_CLI | {"__init__", "cli.run.agents", *FEATURES},
+    "cli": SHARED_CLI | {"__init__", "cli.run.agents", "server", *FEATURES},
     **{f"cli.{command}": SHARED_CLI | {"cli", feature} for feature, command in FEATURES.items()},
     "cli.play": {"chart", "actors", "cli", "cli.render"},
     "testing": {"chart", "actors", "runtime", "stores", "messages", "errors", "lazy", "providers"},
@@ -65,6 +66,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "cli.debate": {"rich"},
     "json_schema": {"jsonschema_rs"},
     "agents": {"msgspec", "yaml"},
+    "server": {"fastapi", "starlette", "uvicorn", "uvloop", "h11"},
 }
 
 # Tests of more than one module, and files that tests need; every other folder of tests has the name of what it tests.

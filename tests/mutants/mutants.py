@@ -129,4 +129,14 @@ MUTANTS = (
     Mutant(
         "S3-39", "threads/machine/thread.py", '"completedAt": time_of(event, scope)', '"completedAt": event.get("at")'
     ),
+    # A debate over HTTP: it is not judged now, and it is not paused.
+    Mutant("S4-120", "server/routes/actions.py", 'id, "JUDGE_NOW", key', 'id, "ACKNOWLEDGE_WARNING", key'),
+    Mutant(
+        "S4-120",
+        "server/routes/actions.py",
+        "await context.app.threads.pause(id)",
+        "await context.app.threads.stop(id)",
+    ),
+    # A route that is not there.
+    Mutant("X-12", "server/routes/actions.py", '"/threads/{id}/messages"', '"/threads/{id}/message"'),
 )

@@ -31,9 +31,18 @@ class Runs(ThreadService):
 
     kind = "run"
 
-    async def create(self, agents: Agents = (), *, title: str | None = None, owner: str = "", **settings: Any) -> str:
-        """Create a run with its agents and settings; return its id.
+    async def create(
+        self,
+        agents: Agents = (),
+        *,
+        title: str | None = None,
+        owner: str = "",
+        id: str | None = None,
+        **settings: Any,
+    ) -> str:
+        """Create a run with its agents and settings; return its id, a random one.
 
+        `Refused` is raised if the `id` that was asked for is taken.
         Agents, models and tools are checked before anything is stored, without a request.
         """
         unknown = [key for key in settings if key not in SETTINGS]
@@ -51,7 +60,7 @@ class Runs(ThreadService):
         self.resources.check_tools(settings.get("tools") or ())
         await self.resources.check_models(models_of(team, settings, arbiter=ARBITER not in self.resources.functions))
         config = {**settings, "agents": {agent["name"]: dict(agent) for agent in team}}
-        return await self._create("run", lambda _: config, title=title, owner=owner)
+        return await self._create("run", lambda _: config, title=title, owner=owner, id=id)
 
     async def start(
         self,

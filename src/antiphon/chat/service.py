@@ -43,11 +43,13 @@ class Chats(ThreadService):
         *,
         title: str | None = None,
         owner: str = "",
+        id: str | None = None,
         tools: Sequence[OfferedTool] | None = None,
         **config: Any,
     ) -> str:
-        """Create a chat with its settings, tools, and maybe a `history` to continue; return its id.
+        """Create a chat with its settings, tools, and maybe a `history` to continue; return its id, a random one.
 
+        `Refused` is raised if the `id` that was asked for is taken.
         The model and the tools are checked before anything is stored, without a request.
         """
         self._check_settings(config)
@@ -60,14 +62,14 @@ class Chats(ThreadService):
             config["settings"] = {**settings, "options": options}
         await self.resources.check_models([config.get("model")])
         self.resources.check_tools(options.get("tools") or ())
-        return await self.restore(title=title, owner=owner, **config)
+        return await self.restore(title=title, owner=owner, id=id, **config)
 
-    async def restore(self, *, title: str | None = None, owner: str = "", **config: Any) -> str:
+    async def restore(self, *, title: str | None = None, owner: str = "", id: str | None = None, **config: Any) -> str:
         """Create a chat as it was elsewhere, from an archive: its model may be one that cannot be used here."""
         if APPROVER in self.resources.functions:
             config["consent"] = consent_with_approver(config.get("consent"))
         self._check_settings(config)
-        return await self._create("chat", lambda _: config, title=title, owner=owner)
+        return await self._create("chat", lambda _: config, title=title, owner=owner, id=id)
 
     def _check_settings(self, config: Json) -> None:
         problem = problem_with({key: value for key, value in config.items() if key != "history"})

@@ -93,6 +93,14 @@ def acceptable_events(actor: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(type for type in types if type and not is_reserved(type)))
 
 
+def public_events(actor: Any) -> tuple[str, ...]:
+    """Return those of the acceptable events of an actor that may come from outside."""
+    events = acceptable_events(actor)
+    logic = None if actor is None else actor.logic
+    types = logic.machine.event_types if isinstance(logic, MachineLogic) else None
+    return events if types is None else tuple(event for event in events if types.is_public(event))
+
+
 class _NotPlain(Exception):
     """A value is not JSON as it is."""
 

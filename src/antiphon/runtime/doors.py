@@ -56,6 +56,10 @@ class Doors(Protocol):
         """Return the state of a root actor at its last stored step, without its descendants."""
         ...
 
+    async def can(self, root: str, to: str = "") -> tuple[str, ...]:
+        """Return the types of the events from outside that an actor of a tree has transitions for now."""
+        ...
+
     async def snapshot(self, root: str, seq: int | None = None) -> Any:
         """Return the snapshot of a tree as JSON, now or at an earlier sequence number."""
         ...

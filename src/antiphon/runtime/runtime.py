@@ -229,6 +229,14 @@ class Runtime:
         self._check_loop()
         return (await self.loop.stored_tree(root)).root_state
 
+    async def can(self, root: str, to: str = "") -> tuple[str, ...]:
+        """Return the types of the events from outside that an actor of a tree has transitions for now.
+
+        Whether their guards let a particular event pass is known when it is sent.
+        """
+        self._check_loop()
+        return (await self.loop.stored_tree(root)).can(to)
+
     def can_run(self, machine: str, version: Any, hash: str) -> bool:
         """Return whether trees of a version of a machine can be run here."""
         return can_run(self.machines, machine, version, hash)

@@ -52,7 +52,7 @@ from typing import Any
 
 from antiphon.actors.actor import Actor
 from antiphon.chart.persist import to_json_error
-from antiphon.runtime.admission import acceptable_events, copy_value, find_problem, view_value
+from antiphon.runtime.admission import acceptable_events, copy_value, find_problem, public_events, view_value
 from antiphon.runtime.batch import Batch
 from antiphon.runtime.encoding import Encoded, encode, encode_checked, estimate_size
 from antiphon.runtime.errors import Failed, LoadFailed, StepFailed
@@ -251,6 +251,10 @@ class Tree:
     def view(self, *, copy: bool = False) -> Any:
         """Return the snapshot as JSON: a read-only view, or a copy."""
         return view_value(self.actor.get_persisted_snapshot(), copy=copy)
+
+    def can(self, to: str) -> tuple[str, ...]:
+        """Return the types of the events from outside that an actor has transitions for."""
+        return public_events(actor_at(self.actor, to))
 
     def new_batch(self, now: int) -> Batch:
         """Return an empty batch for the next turn."""

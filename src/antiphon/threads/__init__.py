@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from antiphon.threads.export.html import to_html
     from antiphon.threads.export.markdown import to_markdown
     from antiphon.threads.folder_contents import FolderContents, FolderItem, read_folder
-    from antiphon.threads.following import ThreadChange, UntilIdle
+    from antiphon.threads.following import ActivityPage, ThreadChange, UntilIdle
     from antiphon.threads.kinds import Record, ThreadKind, ThreadSummary, ThreadView
     from antiphon.threads.library import Library, ThreadMatch
     from antiphon.threads.machine.agent_events import runner_event_to_machine_event, ws_event_to_machine_event
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from antiphon.threads.machine.thread_events import ResumeReason, ThreadEvent, ThreadStatus
     from antiphon.threads.machine.tools import tools_machine
     from antiphon.threads.owners import OwnerLimits
+    from antiphon.threads.pages import ThreadPage
     from antiphon.threads.reply import reply_events, stream_reply
     from antiphon.threads.requests import OpenRequest
     from antiphon.threads.service import ThreadService
@@ -99,6 +100,7 @@ __getattr__ = lazy_names(
         "export.html": ("to_html",),
         "export.markdown": ("to_markdown",),
         "following": (
+            "ActivityPage",
             "ThreadChange",
             "UntilIdle",
         ),
@@ -135,6 +137,7 @@ __getattr__ = lazy_names(
             "ThreadStatus",
         ),
         "machine.tools": ("tools_machine",),
+        "pages": ("ThreadPage",),
         "reply": (
             "reply_events",
             "stream_reply",
@@ -173,6 +176,7 @@ __all__ = [
     "RESUME_PREFIXES",
     "STATUSES",
     "Activity",
+    "ActivityPage",
     "Approval",
     "ApprovalRequest",
     "Approver",
@@ -204,6 +208,7 @@ __all__ = [
     "ThreadEvent",
     "ThreadKind",
     "ThreadMatch",
+    "ThreadPage",
     "ThreadService",
     "ThreadStatus",
     "ThreadStatusMachine",

@@ -1,4 +1,4 @@
-"""Following threads: one from a cursor on or until it is idle, or many together with the list of threads.
+"""Following threads: one from a cursor on, page by page, or until it is idle; or many with the list of threads.
 
 Readers keep cursors, and everything is read from the journal: whatever a reader misses, it reads again from its cursor.
 """
@@ -222,3 +222,30 @@ def _listed(change: Change, summary: TreeSummary) -> ChangeKind | None:
     if summary.status == "active":
         return "changed" if change == "changed" else None
     return "quarantined" if summary.status == "quarantined" else "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityPage:
+    """Activities of a thread after a place, the cursor after them, and whether there are more."""
+
+    activities: tuple[Activity, ...]
+    cursor: str
+    has_more: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the page as JSON."""
+        items = [activity.to_json() for activity in self.activities]
+        return {"items": items, "cursor": self.cursor, "more": self.has_more}
+
+
+async def read_activities(runtime: Doors, id: str, after: int | str, limit: int) -> ActivityPage:
+    """Read the activities after a step or cursor: whole steps, until there are `limit` activities or none are left."""
+    place = await Place.find(runtime, id, after)
+    last = (await runtime.store.history(id))[1]
+    activities: list[Activity] = []
+    while place.after < last and len(activities) < limit:
+        for entry in await runtime.store.entries(id, place.after, min(PAGE, limit)):
+            activities += place.read(entry)
+            if len(activities) >= limit:
+                break
+    return ActivityPage(tuple(activities), place.cursor, place.after < last)

@@ -1,6 +1,7 @@
 """Operations on threads of every kind: send, answer, stop, follow, fork, archive, export, delete."""
 
 import asyncio
+import re
 import secrets
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from functools import partial
@@ -11,7 +12,15 @@ from antiphon.runtime.errors import RootExists, UnknownRoot
 from antiphon.runtime.records import Receipt, RootState
 from antiphon.threads.activity import Activity
 from antiphon.threads.errors import Busy, NotTaken, Refused, UnknownThread, WrongKind
-from antiphon.threads.following import Place, ThreadChange, UntilIdle, follow_all, follow_steps
+from antiphon.threads.following import (
+    ActivityPage,
+    Place,
+    ThreadChange,
+    UntilIdle,
+    follow_all,
+    follow_steps,
+    read_activities,
+)
 from antiphon.threads.forks import rename_thread
 from antiphon.threads.kinds import Json, content_of
 from antiphon.threads.library import THREAD, Library
@@ -21,6 +30,8 @@ from antiphon.threads.resources import Resources
 
 ATTEMPTS = 3  # a status may change between looking and sending
 ID_BYTES = 4
+ID = re.compile(r"(?!last$)[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")  # commands take "last" for the latest thread
+ID_FORM = "a name of letters, digits, '.', ':', '-' and '_', at most 64, and not 'last'"
 PAGE = 1000
 
 
@@ -47,6 +58,8 @@ class ThreadService:
 
         Raise `Refused` if another thread has the requested id; without one, the id is random.
         """
+        if id is not None and not ID.fullmatch(id):
+            raise Refused(f"id is {id!r}; it must be {ID_FORM}")
         while True:
             name = id or secrets.token_hex(ID_BYTES)
             thread = {"threadId": name, "kind": kind, "title": title, "owner": owner, "config": make_config(name)}
@@ -120,6 +133,7 @@ class ThreadService:
         reason: str | None = None,
         request: str | None = None,
         limit: float | None = None,
+        key: str | None = None,
     ) -> Receipt:
         """Answer a question in words, or a request for permission: `allow` or `deny`.
 
@@ -128,11 +142,13 @@ class ThreadService:
         `NotOffered` says that the request offers less.
         A chat at one of its limits is allowed to go on up to `limit`, or up to the one that it offers.
         `request` is the id of the request, and may be left out where only one is open. `UnknownRequest` says that it
-        is not open any more, or never was.
+        is not open any more, or never was. An answer whose `key` was taken before is a `duplicate`.
         """
+        if (earlier := await self._outcome(id, key)) is not None:
+            return earlier
         open_request = find_request(await self.snapshot(id), request)
         event = Answer(text, decision, scope, outside, reason, limit).to_event(open_request, self.runtime.now())
-        receipt = _require_taken(id, await self.runtime.send(id, event, to=open_request.address))
+        receipt = _require_taken(id, await self.runtime.send(id, event, id=key, to=open_request.address))
         if receipt.status == "rejected":
             raise unknown_request(await self.snapshot(id), open_request.id)
         return receipt
@@ -144,6 +160,15 @@ class ThreadService:
         """
         await self._check(id)
         self.resources.grants.give(id, mode)
+
+    async def _outcome(self, thread: str, letter: str | None) -> Receipt | None:
+        """Return the receipt of an event that was taken before, as a duplicate, or None."""
+        await self._check(thread)
+        receipt = None if letter is None else await self.runtime.store.outcome(thread, letter)
+        if receipt is None or receipt.status != "accepted":
+            return None
+        history = (await self.runtime.cursor(thread, receipt.seq)).rpartition(":")[0]
+        return receipt._replace(status="duplicate", history=history)
 
     async def requests(self, id: str) -> list[OpenRequest]:
         """Return the open requests of a thread to a person, the oldest first."""
@@ -296,6 +321,14 @@ class ThreadService:
         Awaited, it waits for that and returns the status of the thread.
         """
         return UntilIdle(self.runtime, id, after, self._check)
+
+    async def activities(self, id: str, after: int | str = 0, limit: int = PAGE) -> ActivityPage:
+        """Return a page of the activities after a step or cursor that the journal has, at least `limit` if it has more.
+
+        Raise `OtherHistory` if the cursor is of another past, `JournalCompacted` if the steps after it were removed.
+        """
+        await self._check(id)
+        return await read_activities(self.runtime, id, after, limit)
 
     async def history(self, id: str) -> tuple[list[Activity], str]:
         """Return all activities that the journal has, and the cursor to follow from."""

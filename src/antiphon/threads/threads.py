@@ -6,14 +6,16 @@ from typing import Any
 
 from antiphon.runtime.doors import Doors
 from antiphon.runtime.records import Receipt
-from antiphon.threads.errors import Refused
+from antiphon.threads.errors import Busy, Refused
 from antiphon.threads.kinds import Json
 from antiphon.threads.library import Library
+from antiphon.threads.pages import ThreadPage, acceptable, read_page, usage_of
 from antiphon.threads.resources import Resources
 from antiphon.threads.service import ThreadService
 from antiphon.tools.undo.folder import UndoFolder
 from antiphon.tools.undo.plan import UndoPlan
 
+ON_BUSY = ("reject", "queue", "interrupt", "merge")
 Create = Callable[..., Awaitable[str]]
 
 
@@ -35,7 +37,8 @@ class Threads(ThreadService):
     async def create(self, kind: str, *, title: str | None = None, owner: str = "", **settings: Any) -> str:
         """Create a chat, a run or a debate with its settings; return its id.
 
-        Models, agents and tools are checked before anything is stored; `owner` is a text of the caller's own.
+        Models, agents and tools are checked before anything is stored; `owner` is a text of the caller's own, and `id`
+        a name that no other thread has.
         """
         if kind not in self._create_kind:
             raise Refused(f"there is no kind {kind!r}; known: {', '.join(self._create_kind)}")
@@ -46,10 +49,41 @@ class Threads(ThreadService):
         return await (await self._service(thread)).begin(thread, id=id, **payload)
 
     async def say(
-        self, thread: str, text: str = "", *, parts: Sequence[Mapping[str, Any]] | None = None, id: str | None = None
+        self,
+        thread: str,
+        text: str = "",
+        *,
+        parts: Sequence[Mapping[str, Any]] | None = None,
+        id: str | None = None,
+        on_busy: str | None = None,
     ) -> Receipt:
-        """Send a person's message: to a chat, to a run, whose first one is its task, or as interjection in a debate."""
-        return await (await self._service(thread)).say(thread, text, parts=parts, id=id)
+        """Send a person's message: to a chat, to a run, whose first one is its task, or as interjection in a debate.
+
+        `on_busy` says what happens if the thread is running: `reject` raises `Busy`, `interrupt` stops it first;
+        `queue` and `merge` need a thread that was created with that setting, which is the default.
+        """
+        service = await self._service(thread)
+        if on_busy is not None and await self._outcome(thread, id) is None:
+            await self._make_room(thread, on_busy)
+        return await service.say(thread, text, parts=parts, id=id)
+
+    async def _make_room(self, thread: str, on_busy: str) -> None:
+        """Let a running thread take a message, or raise an error."""
+        if on_busy not in ON_BUSY:
+            raise Refused(f"onBusy is {on_busy!r}; known: {', '.join(ON_BUSY)}")
+        if await self.status(thread) != "running":
+            return
+        setting = (await self.config(thread)).get("onBusy", ON_BUSY[0])
+        if on_busy == "reject":
+            raise Busy(f"thread {thread!r} is busy; wait, stop it, or set onBusy to interrupt")
+        if on_busy == "interrupt" and setting != on_busy:
+            await self.stop(thread)
+            await self.runtime.wait_until(thread, lambda state: state.value != "running")
+        elif on_busy != setting:
+            raise Refused(
+                f"thread {thread!r} is busy, and was created with onBusy {setting!r}; "
+                f"create it with onBusy {on_busy!r}, or send the message with {setting!r} or 'interrupt'"
+            )
 
     async def start(self, thread: str, text: str | None = None, *, id: str | None = None) -> Receipt:
         """Start a thread: with its first message, with its task, or, a debate, with the topic of its settings."""
@@ -99,6 +133,20 @@ class Threads(ThreadService):
         if status == "running":
             raise Refused(f"thread {id!r} is running; stop it before its changes are undone")
         return self.resources.undo
+
+    async def read(self, id: str) -> ThreadPage:
+        """Read a thread with its content, its open requests, what it takes now, and the cursor to follow it from."""
+        await self._find(id)
+        return await read_page(self.runtime, self.library, id)
+
+    async def usage(self, id: str) -> dict[str, Any]:
+        """Return the cost of a thread in USD, and the figures that its kind keeps about tokens, costs and limits."""
+        await self._find(id)
+        return usage_of(await self.library.read(id))
+
+    async def can(self, id: str) -> dict[str, tuple[str, ...]]:
+        """Return the events that have transitions now, by the address of the actor: the thread, and its content."""
+        return await acceptable(self.runtime, id, await self._check(id))
 
     async def _service(self, id: str) -> ThreadService:
         kind = await self._check(id)

@@ -1,0 +1,102 @@
+"""Who may send a request: the name it is addressed to, the page it comes from, and its token."""
+
+from collections.abc import Iterable
+from urllib.parse import parse_qsl
+
+from antiphon.server.problems import ProblemError
+from antiphon.server.settings import ServerSettings, is_equal
+
+SAFE = ("GET", "HEAD")
+PAGES = ("/", "/docs")  # addresses that a person may open from anywhere
+PUBLIC = ("/healthz", "/readyz")  # addresses that need no token
+OWN_SITE = ("same-origin", "none")
+BEARER = "bearer "
+
+
+class Headers:
+    """The headers of a request; one that comes twice is refused where it matters."""
+
+    def __init__(self, raw: Iterable[tuple[bytes, bytes]]) -> None:
+        self._values: dict[str, list[str]] = {}
+        for name, value in raw:
+            self._values.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+
+    def get(self, name: str) -> str | None:
+        """Return a header, or None; raise `ProblemError` if it comes twice."""
+        values = self._values.get(name)
+        if values is not None and len(values) > 1:
+            raise ProblemError("bad_header", f"the header {name} comes {len(values)} times; send it once")
+        return None if values is None else values[0]
+
+    def cookie(self, name: str) -> str | None:
+        """Return a cookie, or None."""
+        for part in (part for value in self._values.get("cookie", ()) for part in value.split(";")):
+            key, _, value = part.strip().partition("=")
+            if key == name:
+                return value
+        return None
+
+
+def check_host(headers: Headers, settings: ServerSettings) -> str:
+    """Return the host that a request is addressed to; raise `ProblemError` for a name that is not the server's.
+
+    A page of another site whose name was made to point here (DNS rebinding) sends that name.
+    """
+    host = headers.get("host") or ""
+    if host_name(host) not in settings.hosts:
+        raise ProblemError("wrong_host", f"this server is not {host[:100]!r}; it is {', '.join(settings.hosts)}")
+    return host
+
+
+def host_name(host: str) -> str:
+    """Return a host without its port, in lower case."""
+    name, colon, port = host.rpartition(":")
+    return (name if colon and port.isdecimal() else host).lower()
+
+
+def cookie_name(host: str, settings: ServerSettings) -> str:
+    """Return the name of the cookie: ports share the cookies of a host, so the port is in the name."""
+    port = host.rpartition(":")[2]
+    prefix = "__Host-" if settings.is_secure else ""
+    return f"{prefix}antiphon-{port if port.isdecimal() else 'default'}"
+
+
+def check_site(method: str, path: str, headers: Headers, host: str, settings: ServerSettings) -> None:
+    """Raise `ProblemError` if a request comes from a page of another site; a person may open pages from anywhere."""
+    origin = headers.get("origin")
+    if origin is not None and origin.lower() != f"{settings.scheme}://{host}".lower():
+        raise ProblemError("foreign_origin", f"requests from {origin[:100]!r} are not answered")
+    site = headers.get("sec-fetch-site")
+    is_opened = method in SAFE and path in PAGES and headers.get("sec-fetch-mode") == "navigate"
+    if site is not None and site.lower() not in OWN_SITE and not is_opened:
+        raise ProblemError("foreign_origin", "requests from pages of other sites are not answered")
+
+
+def check_token(headers: Headers, host: str, settings: ServerSettings) -> None:
+    """Raise `ProblemError` if a request has neither the token nor the cookie."""
+    authorization = headers.get("authorization")
+    if authorization is not None:
+        is_bearer = authorization[: len(BEARER)].lower() == BEARER
+        is_known = is_bearer and is_equal(authorization[len(BEARER) :].strip(), settings.token)
+    else:
+        is_known = is_equal(headers.cookie(cookie_name(host, settings)) or "", settings.session)
+    if not is_known:
+        raise ProblemError(
+            "unauthenticated",
+            "the token is missing or wrong; open the address that `antiphon serve` printed, "
+            "or send the header Authorization: Bearer TOKEN",
+        )
+
+
+def entry_cookie(query: bytes, host: str, settings: ServerSettings) -> str | None:
+    """Return the cookie for the address with the token that was printed, or None if it has no token.
+
+    Raise `ProblemError` if the token is wrong.
+    """
+    tokens = [value for key, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True) if key == "token"]
+    if not tokens:
+        return None
+    if len(tokens) > 1 or not is_equal(tokens[0], settings.token):
+        raise ProblemError("unauthenticated", "the token in the address is wrong; use the one that was printed last")
+    secure = "; Secure" if settings.is_secure else ""
+    return f"{cookie_name(host, settings)}={settings.session}; Path=/; HttpOnly; SameSite=Strict{secure}"

@@ -1,0 +1,90 @@
+"""The ASGI application of a server: all routes behind the guard."""
+
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from starlette.exceptions import HTTPException
+
+from antiphon.app import App
+from antiphon.runtime.encoding import encode
+from antiphon.server.context import ServerContext
+from antiphon.server.contracts import Contract, schemas
+from antiphon.server.guard import Guard
+from antiphon.server.problems import BY_CLASS, MEDIA_TYPE, ProblemError, problem_of
+from antiphon.server.routes import ROUTES
+from antiphon.server.settings import ServerSettings
+from antiphon.version import VERSION
+
+BY_STATUS = {404: "unknown_route", 405: "wrong_method"}
+# Problems that say what the thread takes instead.
+WITH_EVENTS = ("busy", "refused", "unknown_request", "wrong_kind", "not_taken")
+
+
+def contracts() -> list[tuple[str, Contract]]:
+    """Return the contracts of all routes, each with its tag."""
+    return [(str(routes.router.tags[0]), contract) for routes in ROUTES for contract in routes.contracts]
+
+
+def build_asgi(app: App, settings: ServerSettings) -> tuple[Guard, ServerContext]:
+    """Return the ASGI application for an app, which the caller opens and closes, and its context."""
+    context = ServerContext(app, settings)
+    api = FastAPI(
+        title="Antiphon", version=VERSION, docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False
+    )
+    api.state.context = context
+    api.state.contracts = contracts()
+    for routes in ROUTES:
+        api.include_router(routes.router)
+    for kind in {ProblemError, HTTPException, RequestValidationError, *(kind for kind, _ in BY_CLASS), Exception}:
+        api.add_exception_handler(kind, _answer_error)
+    api.openapi = lambda: _document(api)  # type: ignore[method-assign]
+    return Guard(api, context), context
+
+
+def _document(api: FastAPI) -> dict[str, Any]:
+    if api.openapi_schema is None:
+        document = get_openapi(title=api.title, version=api.version, routes=api.routes)
+        document.setdefault("components", {}).setdefault("schemas", {}).update(schemas())
+        document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        document["security"] = [{"token": []}]
+        api.openapi_schema = document
+    return api.openapi_schema
+
+
+async def _answer_error(request: Request, error: Exception) -> Response:
+    problem = _problem(error)
+    if problem.code in WITH_EVENTS and "can" not in problem.more:
+        await _add_events(request, problem)
+    headers = {"allow": ", ".join(problem.more["allow"])} if "allow" in problem.more else {}
+    if problem.code in ("too_large", "slow_body"):
+        headers["connection"] = "close"
+    return Response(encode(problem.to_json()).encode("utf-8"), problem.kind.status, headers, MEDIA_TYPE)
+
+
+def _problem(error: Exception) -> ProblemError:
+    if isinstance(error, ProblemError):
+        return error
+    if isinstance(error, RequestValidationError):
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        return ProblemError("bad_query", f"{place}: {first['msg']}", path=place)
+    if isinstance(error, HTTPException):
+        allow = (error.headers or {}).get("Allow") or ""
+        code = BY_STATUS.get(error.status_code, "bad_query")
+        more: dict[str, Any] = {"allow": sorted(allow.replace(" ", "").split(","))} if allow else {}
+        return ProblemError(code, str(error.detail), **more)
+    return problem_of(error) or ProblemError("internal", "see the log of the server")
+
+
+async def _add_events(request: Request, problem: ProblemError) -> None:
+    """Add the events that the thread takes now to a problem."""
+    context: ServerContext = request.app.state.context
+    try:
+        events = await context.app.threads.can(request.path_params["id"])
+    except Exception as error:  # the problem itself is what the client is to know
+        if problem_of(error) is None and not isinstance(error, KeyError):
+            raise
+        return
+    problem.more["can"] = {address: list(names) for address, names in events.items()}

@@ -1,0 +1,39 @@
+"""Models of a server: those of the operator's providers, and none by a file or an address that a client chooses."""
+
+import re
+
+from antiphon.errors import Code
+from antiphon.providers.base import Model, Provider
+from antiphon.providers.errors import ProviderError
+from antiphon.providers.references import Reference, parse_reference
+from antiphon.providers.registry import Models
+
+NAME = re.compile(r"(?!.*\.(?:gguf|toml)$)[\w.:-]+", re.IGNORECASE)
+ON_DISK = ("scripted", "local")
+
+
+class ServedModels(Models):
+    """Opens models by name; a reference to a file of the host, or to any address, is refused."""
+
+    __slots__ = ()
+
+    def open(self, reference: str | Reference) -> Provider:
+        """Open the model that a reference names."""
+        return super().open(_check(reference))
+
+    async def check(self, reference: str | Reference) -> Model:
+        """Return the model that a reference names; raise `ProviderError` if it cannot be used here."""
+        return await super().check(_check(reference))
+
+
+def _check(reference: str | Reference) -> Reference:
+    parsed = parse_reference(reference) if isinstance(reference, str) else reference
+    is_file = parsed.provider in ON_DISK and not NAME.fullmatch(parsed.model)
+    if is_file or parsed.base_url is not None:
+        place = "a file of the host" if is_file else "an address"
+        raise ProviderError(
+            Code.FORBIDDEN,
+            f"{str(parsed)!r} is {place}, which clients of this server may not choose; "
+            "the operator allows it with: antiphon serve --any-model",
+        )
+    return parsed

@@ -1,0 +1,274 @@
+"""Bodies of responses, as declared types, which describe them in the OpenAPI document."""
+
+from typing import Any, NotRequired, TypedDict
+
+Events = dict[str, list[str]]
+
+
+class ThreadRow(TypedDict):
+    """A thread in a list; `line` is the line that a search has found."""
+
+    id: str
+    kind: str
+    status: str
+    title: str
+    model: str | None
+    branch: str
+    turns: int
+    costUsd: float
+    updated: int
+    archived: bool
+    owner: str
+    waiting: str | None
+    error: str | None
+    problem: str | None
+    listCursor: str
+    line: NotRequired[str]
+
+
+class ThreadList(TypedDict):
+    """A page of threads; `next` is the cursor of the next page, or null at the end."""
+
+    items: list[ThreadRow]
+    next: str | None
+
+
+class RequestRow(TypedDict):
+    """A request to a person that waits for its answer."""
+
+    id: str
+    address: str
+    reason: str
+    speaker: NotRequired[str]
+    text: NotRequired[str]
+    options: NotRequired[list[Any]]
+    calls: NotRequired[list[dict[str, Any]]]
+    timeoutMs: NotRequired[int]
+    limit: NotRequired[dict[str, Any]]
+
+
+class OpenedThread(ThreadRow):
+    """A thread as it is at `cursor`: `can` has the events that its actors take now, by their addresses."""
+
+    cursor: str
+    requests: list[RequestRow]
+    can: Events
+    transcript: bool
+    content: NotRequired[dict[str, Any]]
+
+
+class ReceiptReply(TypedDict):
+    """The outcome of an event: `accepted`, or `duplicate` if its key was taken before; `cursor` is its step."""
+
+    thread: str
+    status: str
+    seq: int
+    cursor: str
+
+
+class ActivityRow(TypedDict):
+    """An activity of a thread."""
+
+    seq: int
+    cursor: str
+    at: int
+    kind: str
+    facts: dict[str, Any]
+    speaker: NotRequired[str]
+
+
+class ActivityList(TypedDict):
+    """A page of activities, the cursor after them, and whether there are more."""
+
+    items: list[ActivityRow]
+    cursor: str
+    more: bool
+
+
+class UsageReply(TypedDict):
+    """The cost of a thread, and the figures that its kind keeps."""
+
+    kind: str
+    costUsd: float
+    figures: dict[str, Any]
+
+
+class Checkpoints(TypedDict):
+    """The checkpoints of a chat, by id."""
+
+    items: dict[str, Any]
+
+
+class PlanReply(TypedDict):
+    """The plan of a run, or null."""
+
+    plan: dict[str, Any] | None
+
+
+class ModelRow(TypedDict):
+    """A model, or all models of a provider, and whether it can be used; prices are USD for a million tokens."""
+
+    reference: str
+    usable: bool
+    why: str
+    note: str
+    price: dict[str, str] | None
+
+
+class ModelList(TypedDict):
+    """The models that the server knows."""
+
+    items: list[ModelRow]
+
+
+class AgentList(TypedDict):
+    """The agents of runs that name none, as their files have them."""
+
+    items: list[dict[str, Any]]
+
+
+class ToolRow(TypedDict):
+    """A tool that threads of this server may use."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    risk: str | None
+
+
+class ToolList(TypedDict):
+    """The tools of the server; none act on the host unless the operator allows a workspace."""
+
+    items: list[ToolRow]
+
+
+class ChartRow(TypedDict):
+    """A machine, the version and the hash of its chart."""
+
+    id: str
+    version: Any
+    hash: str
+
+
+class ChartList(TypedDict):
+    """The machines of the server."""
+
+    items: list[ChartRow]
+
+
+class ChartReply(ChartRow):
+    """The chart of a machine as JSON of XState, and its events: which may come from outside, and their schemas."""
+
+    chart: dict[str, Any]
+    events: dict[str, Any]
+    public: list[str]
+
+
+class ActorRow(TypedDict):
+    """An actor of a tree, by its address."""
+
+    address: str
+    src: str | None
+    status: str
+    value: Any
+
+
+class RootRow(TypedDict):
+    """A tree of actors, of a thread or of another machine."""
+
+    id: str
+    machine: str
+    status: str
+    seq: int
+    updated: int
+
+
+class RootList(TypedDict):
+    """A page of trees in the order of their ids; `next` is the id that the next page begins after."""
+
+    items: list[RootRow]
+    next: str | None
+
+
+class ActorTree(TypedDict):
+    """The actors of a tree, and the events that the root actor takes now."""
+
+    id: str
+    machine: str
+    version: Any
+    hash: str
+    seq: int
+    cursor: str
+    forkedFrom: str | None
+    forkedStep: int | None
+    actors: list[ActorRow]
+    can: list[str]
+
+
+class SnapshotReply(TypedDict):
+    """The snapshot of a tree after a step."""
+
+    id: str
+    step: int
+    snapshot: dict[str, Any]
+
+
+class EntryRow(TypedDict):
+    """A step of a journal: the letter that an actor took, and what it changed."""
+
+    seq: int
+    at: int
+    to: str
+    event: dict[str, Any]
+    letter: str | None
+    value: Any
+    status: str | None
+    emitted: list[Any]
+
+
+class EntryList(TypedDict):
+    """A page of a journal; `next` is the step that the next page begins after."""
+
+    items: list[EntryRow]
+    next: int | None
+
+
+class ForkReply(TypedDict):
+    """The id of a new tree."""
+
+    id: str
+
+
+class EventReply(TypedDict):
+    """The outcome of an event that was sent to an actor."""
+
+    status: str
+    seq: int
+    cursor: str
+
+
+class Health(TypedDict):
+    """The state of the server."""
+
+    status: str
+    version: NotRequired[str]
+
+
+class ProblemReply(TypedDict):
+    """A problem (RFC 9457); further members depend on its code."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    recoverable: bool
+    can: NotRequired[Events]
+    open: NotRequired[list[str]]
+    resume: NotRequired[str]
+    first: NotRequired[int]
+    fields: NotRequired[list[dict[str, str]]]
+    path: NotRequired[str]
+    allow: NotRequired[list[str]]
+    providerCode: NotRequired[str]
+    requestId: NotRequired[str]

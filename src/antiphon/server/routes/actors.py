@@ -1,0 +1,138 @@
+"""Routes of actors, for an inspector: trees, snapshots at any step, journals, events, forks."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+from fastapi import Query, Request, Response
+
+from antiphon.runtime.records import Entry
+from antiphon.server.bodies import ForkThread, SendEvent
+from antiphon.server.context import Context, ServerContext
+from antiphon.server.contracts import Routes, json_response, read_body
+from antiphon.server.problems import ProblemError
+from antiphon.server.replies import ActorTree, EntryList, EventReply, ForkReply, RootList, SnapshotReply
+from antiphon.server.requests import LARGEST, Key, Limit, RootId, Step, letter_id
+
+routes = Routes("actors")
+THREAD = "thread"
+
+
+@routes.add("GET", "/actors", "Trees of actors, in the order of their ids", gives=RootList)
+async def list_roots(
+    context: Context,
+    limit: Limit = 100,
+    after: Annotated[str, Query(max_length=200, description="`next` of the page before")] = "",
+) -> Response:
+    """Threads, and trees of other machines of the app."""
+    roots = await context.app.runtime.roots(after, limit)
+    rows = [
+        {"id": root.root, "machine": root.machine, "status": root.status, "seq": root.seq, "updated": root.updated}
+        for root in roots
+    ]
+    return json_response({"items": rows, "next": roots[-1].root if len(roots) == limit else None})
+
+
+@routes.add("GET", "/actors/{root}", "The actors of a tree", gives=ActorTree)
+async def read_tree(context: Context, root: RootId) -> Response:
+    """With the states they are in."""
+    runtime = context.app.runtime
+    origin = await runtime.origin(root)
+    snapshot = await runtime.snapshot(root)
+    cursor = await runtime.cursor(root)
+    tree = {
+        "id": root,
+        "machine": origin.machine,
+        "version": origin.version,
+        "hash": origin.hash,
+        "seq": int(cursor.rpartition(":")[2]),
+        "cursor": cursor,
+        "forkedFrom": origin.forked_from,
+        "forkedStep": origin.forked_seq,
+        "actors": list(_actors(snapshot, "", origin.machine)),
+        "can": list(await runtime.can(root)),
+    }
+    return json_response(tree)
+
+
+def _actors(snapshot: Mapping[str, Any], address: str, src: str | None) -> Iterator[dict[str, Any]]:
+    yield {"address": address, "src": src, "status": snapshot.get("status"), "value": snapshot.get("value")}
+    for id, child in (snapshot.get("children") or {}).items():
+        source = child.get("src")
+        yield from _actors(child["snapshot"], f"{address}/{id}".strip("/"), source if isinstance(source, str) else None)
+
+
+@routes.add(
+    "GET", "/actors/{root}/snapshot", "The snapshot of a tree, now or after an earlier step", gives=SnapshotReply
+)
+async def read_snapshot(context: Context, root: RootId, step: Step = None) -> Response:
+    """All actors with their contexts."""
+    last = await _last_step(context, root)
+    _check_step(root, step, last)
+    snapshot = await context.app.runtime.snapshot(root, step)
+    return json_response({"id": root, "step": step or last, "snapshot": snapshot})
+
+
+async def _last_step(context: ServerContext, root: str) -> int:
+    await context.app.runtime.origin(root)
+    return (await context.app.runtime.store.history(root))[1]
+
+
+def _check_step(root: str, step: int | None, last: int) -> None:
+    if step is not None and not 1 <= step <= last:
+        raise ProblemError("unknown_step", f"{root!r} has no step {step}; it has the steps 1 to {last}")
+
+
+@routes.add("GET", "/actors/{root}/journal", "The journal of a tree", gives=EntryList)
+async def read_journal(
+    context: Context,
+    root: RootId,
+    limit: Limit = 100,
+    after: Annotated[int, Query(ge=0, le=LARGEST, description="the step before the page")] = 0,
+) -> Response:
+    """Its steps, the oldest first."""
+    await _last_step(context, root)
+    entries = await context.app.runtime.store.entries(root, after, limit)
+    next = entries[-1].seq if len(entries) == limit else None
+    return json_response({"items": [_entry_row(entry) for entry in entries], "next": next})
+
+
+def _entry_row(entry: Entry) -> dict[str, Any]:
+    return {
+        "seq": entry.seq,
+        "at": entry.at,
+        "to": entry.to,
+        "event": entry.event,
+        "letter": entry.letter,
+        "value": entry.value,
+        "status": entry.status,
+        "emitted": list(entry.emitted),
+    }
+
+
+@routes.add("POST", "/actors/{root}/events", "Send an event to an actor", takes=SendEvent, gives=EventReply, status=202)
+async def send_event(request: Request, context: Context, root: RootId, key: Key = None) -> Response:
+    """One that its machine declares, and that may come from outside; what is refused changes nothing."""
+    body = await read_body(request, SendEvent)
+    await context.app.runtime.origin(root)
+    receipt = await context.app.runtime.send(root, body["event"], id=letter_id(key), to=body.get("to", ""))
+    if receipt.problem is not None:
+        raise ProblemError("bad_event", receipt.problem.text, path=receipt.problem.path)
+    if receipt.status == "failed":
+        raise ProblemError("not_taken", "the step raised an exception; the event is kept as a dead letter")
+    if receipt.status == "rejected":
+        to = body.get("to", "")
+        detail = f"actor {to!r} of {root!r} does not take {body['event'].get('type')} now"
+        raise ProblemError("refused", detail, can={to: list(await context.app.runtime.can(root, to))})
+    return json_response({"status": receipt.status, "seq": receipt.seq, "cursor": receipt.cursor}, 202)
+
+
+@routes.add("POST", "/actors/{root}/fork", "Fork a tree from a step", takes=ForkThread, gives=ForkReply, status=201)
+async def fork_tree(request: Request, context: Context, root: RootId) -> Response:
+    """From the last step, or from an earlier one."""
+    body = await read_body(request, ForkThread)
+    last = await _last_step(context, root)
+    _check_step(root, body.get("step"), last)
+    step = body.get("step") or last
+    if (await context.app.runtime.origin(root)).machine == THREAD:
+        return json_response({"id": await context.app.threads.fork(root, step)}, 201)
+    return json_response({"id": await context.app.runtime.fork(root, step)}, 201)

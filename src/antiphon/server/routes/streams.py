@@ -1,0 +1,81 @@
+"""Routes of streams: the activities of one thread, or of many with the list of threads, as SSE or as JSON."""
+
+from typing import Annotated
+
+from fastapi import Header, Query, Response
+
+from antiphon.server.context import Context
+from antiphon.server.contracts import Routes, json_response
+from antiphon.server.problems import ProblemError
+from antiphon.server.replies import ActivityList
+from antiphon.server.requests import Limit, ThreadId, check_cursor
+from antiphon.server.streams import MEDIA_TYPE, EventStream, follow_many, follow_thread, parse_places
+
+routes = Routes("streams")
+JSON = "application/json"
+Accept = Annotated[str, Header(max_length=1000)]
+LastEventId = Annotated[str, Header(alias="Last-Event-ID", max_length=16_000, description="id of the last event")]
+
+
+def _media_type(accept: str, *offers: str) -> str:
+    """Return the first of some media types that a client accepts; raise `ProblemError` if it accepts none.
+
+    A client that accepts anything gets the first; one that names a type gets that.
+    """
+    types = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
+    for offer in offers:
+        if offer in types:
+            return offer
+    for offer in offers:
+        if {f"{offer.partition('/')[0]}/*", "*/*", ""} & {*types}:
+            return offer
+    raise ProblemError("not_acceptable", f"{accept[:80]!r} is accepted; this sends {' or '.join(offers)}")
+
+
+@routes.add(
+    "GET",
+    "/threads/{id}/events",
+    "Follow a thread, or read a page of its activities",
+    gives=ActivityList,
+    media_types=(MEDIA_TYPE, JSON),
+)
+async def follow_events(
+    context: Context,
+    id: ThreadId,
+    after: Annotated[str, Query(max_length=300, description="a cursor, or a step; the beginning without it")] = "",
+    limit: Limit = 500,
+    accept: Accept = "*/*",
+    last_event_id: LastEventId = "",
+) -> Response:
+    """As `text/event-stream`, the activities after the cursor and then new ones; as JSON, a page of those there are.
+
+    `Last-Event-ID` wins over `after`: a browser sends it when it connects again.
+    """
+    place = check_cursor(last_event_id or after)
+    if _media_type(accept, JSON, MEDIA_TYPE) == JSON:
+        return json_response((await context.app.threads.activities(id, place, limit)).to_json())
+    await context.app.threads.cursor(id)
+    return EventStream(context, follow_thread(context.app.threads, id, place))
+
+
+@routes.add(
+    "GET", "/events", "Follow many threads, and the list of threads, on one connection", media_types=(MEDIA_TYPE,)
+)
+async def follow_all_events(
+    context: Context,
+    threads: Annotated[str, Query(max_length=16_000, description="`id` or `id@cursor`, joined by commas")] = "",
+    accept: Accept = MEDIA_TYPE,
+    last_event_id: LastEventId = "",
+) -> Response:
+    """Activities of the named threads, and changes of all: `created`, `changed`, `ended`, `quarantined`, `removed`.
+
+    The first event is `behind`: the list of threads is to be read. `moved` says that a thread continues from another
+    cursor. The id of an event has the cursors of all threads that were read, for `Last-Event-ID`.
+    """
+    _media_type(accept, MEDIA_TYPE)
+    cursors = {thread: check_cursor(cursor) for thread, cursor in parse_places(threads).items()}
+    most = context.settings.most_followed
+    if len(cursors) > most:
+        raise ProblemError("bad_query", f"{len(cursors)} threads are named; at most {most} are followed at once")
+    read = {thread: str(check_cursor(cursor)) for thread, cursor in parse_places(last_event_id).items()}
+    return EventStream(context, follow_many(context.app.threads, cursors, read))

@@ -1,0 +1,55 @@
+"""Settings of a server: its token, the names it is reached by, and its limits."""
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass, field
+
+TOKEN_BYTES = 32
+SHORTEST_TOKEN = 32
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """Settings of a server.
+
+    `hosts` are the names that a request may be addressed to; `is_secure` says that clients speak TLS to the server or
+    to a proxy in front of it.
+    """
+
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(TOKEN_BYTES), repr=False)
+    hosts: tuple[str, ...] = LOOPBACK
+    is_secure: bool = False
+    most_body_bytes: int = 8 * 1024 * 1024
+    most_header_bytes: int = 32 * 1024
+    deepest_json: int = 64
+    most_requests: int = 256
+    most_streams: int = 4096
+    most_followed: int = 64
+    header_s: float = 10.0
+    body_s: float = 30.0
+    stall_s: float = 60.0
+    keep_alive_s: int = 30
+    shutdown_s: int = 5
+    heartbeat_s: float = 15.0
+    retry_ms: int = 2000
+
+    @property
+    def scheme(self) -> str:
+        """Scheme of the addresses that clients use."""
+        return "https" if self.is_secure else "http"
+
+    @property
+    def session(self) -> str:
+        """Value of the cookie: derived from the token, which cannot be derived from it."""
+        return hmac.new(self.token.encode(), b"antiphon cookie", hashlib.sha256).hexdigest()
+
+
+def is_equal(text: str, secret: str) -> bool:
+    """Compare a text with a secret in a time that depends on neither."""
+    return hmac.compare_digest(_digest(text), _digest(secret))
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,201 @@
+"""Server-sent events: frames of activities, and a response that ends with its client, its source or the server.
+
+1. Everything comes from the journal: a frame has the cursor after it as its id, so that a client which comes back with
+   `Last-Event-ID` misses nothing and gets nothing twice.
+2. Nothing is queued for a client. A slow one is read for at its own pace, because a frame is made when the one before
+   it was accepted by the connection; one that accepts nothing for a while is cut off (`protocol.py`).
+3. A stream changes nothing: when the client goes away, its reader ends, and the thread goes on.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from fastapi import Response
+from starlette.types import Receive, Scope, Send
+
+from antiphon.runtime.encoding import encode
+from antiphon.runtime.errors import JournalCompacted, OtherHistory
+from antiphon.server.context import ServerContext
+from antiphon.server.problems import ProblemError, problem_of
+from antiphon.threads import Activity, ThreadChange, Threads
+
+MEDIA_TYPE = "text/event-stream"
+TURN = 8  # frames that a stream sends before others get their turn
+HEARTBEAT = b": heartbeat\n\n"
+CLOSING = b"event: closing\ndata: {}\n\n"
+
+
+def frame(value: Any, id: str | None = None, event: str | None = None) -> bytes:
+    """Return one frame; a JSON text has no line break, so it is one line of data."""
+    lines = [f"id: {id}\n" if id else "", f"event: {event}\n" if event else "", f"data: {encode(value)}\n\n"]
+    return "".join(lines).encode("utf-8")
+
+
+def activity_frames(activities: Iterable[Activity]) -> bytes:
+    """Return the frames of the activities of a step."""
+    return b"".join(frame(activity.to_json(), activity.cursor) for activity in activities)
+
+
+async def follow_thread(threads: Threads, id: str, after: int | str) -> AsyncIterator[bytes]:
+    """Iterate over the frames of a thread after a step or cursor.
+
+    A reader of another past, or of steps that were removed, is told where it continues by the event `moved`. The event
+    `problem` is the last one of a thread that was deleted or quarantined.
+    """
+    place = after
+    while True:
+        try:
+            async for step in threads.steps(id, place):
+                yield activity_frames(step)
+            return
+        except OtherHistory as error:
+            place = error.resume
+            yield _moved(id, place, error)
+        except JournalCompacted as error:
+            place = await threads.runtime.cursor(id, error.first - 1)
+            yield _moved(id, place, error)
+        except Exception as error:
+            problem = problem_of(error)
+            if problem is None:
+                raise
+            yield frame(problem.to_json(), event="problem")
+            return
+
+
+def _moved(thread: str, cursor: str, error: Exception) -> bytes:
+    return frame({"thread": thread, "cursor": cursor, "reason": str(error)}, cursor, "moved")
+
+
+class Places:
+    """The cursors of a reader of several threads, and their text, which is the id of its frames.
+
+    The text names the threads that were read since the request was made: `thread@cursor,thread@cursor`.
+    """
+
+    def __init__(self, cursors: Mapping[str, int | str]) -> None:
+        self._cursors = cursors
+        self._read: dict[str, str] = {}
+
+    def move(self, thread: str, cursor: str) -> None:
+        """Note the place after the last frame of a thread."""
+        if thread in self._cursors:
+            self._read[thread] = cursor
+
+    def forget(self, thread: str) -> None:
+        """Forget a thread that was deleted: another one of its id begins anew."""
+        self._read.pop(thread, None)
+
+    def __str__(self) -> str:
+        return ",".join(f"{thread}@{cursor}" for thread, cursor in self._read.items())
+
+
+def parse_places(text: str) -> dict[str, str]:
+    """Return the cursors by thread in the id of a frame or in the parameter `threads`; a thread alone is read whole."""
+    places: dict[str, str] = {}
+    for part in filter(None, text.split(",")):
+        thread, _, cursor = part.partition("@")
+        if not thread:
+            raise ProblemError("bad_cursor", f"{part[:80]!r} names no thread; use thread or thread@cursor")
+        places[thread] = cursor
+    return places
+
+
+async def follow_many(
+    threads: Threads, cursors: Mapping[str, int | str], read: Mapping[str, str]
+) -> AsyncIterator[bytes]:
+    """Iterate over the frames of several threads, each after its cursor, and of changes in the list of threads."""
+    places = Places(cursors)
+    for thread, cursor in read.items():
+        places.move(thread, cursor)
+    async for change in threads.follow_all(
+        {**cursors, **{thread: read[thread] for thread in read if thread in cursors}}
+    ):
+        if change.kind == "removed":
+            places.forget(change.thread)
+        elif change.cursor:
+            places.move(change.thread, change.cursor)
+        yield frame(change.to_json(), str(places), _event_name(change))
+
+
+def _event_name(change: ThreadChange) -> str | None:
+    """Return the name of the event of a change; activities are messages."""
+    return None if change.kind == "activity" else change.kind
+
+
+class EventStream(Response):
+    """Response that sends frames until its source ends, its client goes away, or the server stops."""
+
+    media_type = MEDIA_TYPE
+
+    def __init__(self, context: ServerContext, frames: AsyncIterator[bytes]) -> None:
+        super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
+        del self.headers["content-length"]
+        self._context = context
+        self._frames = frames
+        self._is_quiet = True  # nothing was sent since the last heartbeat was due
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the frames."""
+        metrics = self._context.metrics
+        metrics.streams += 1
+        try:
+            await self._stream(receive, send)
+        finally:
+            metrics.streams -= 1
+
+    async def _stream(self, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        await self._send(send, f"retry: {self._context.settings.retry_ms}\n\n".encode())
+        pump = asyncio.create_task(self._pump(send))
+        others = [
+            asyncio.create_task(_wait_for_disconnect(receive)),
+            asyncio.create_task(self._context.closing.wait()),
+            asyncio.create_task(self._beat(send)),
+        ]
+        try:
+            await asyncio.wait([pump, *others[:2]], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await _cancel([pump, *others])
+        if others[0].cancelled():  # the client is there
+            if self._context.closing.is_set():
+                await self._send(send, CLOSING)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        if pump.done() and not pump.cancelled() and pump.exception() is not None:
+            raise pump.exception() or AssertionError
+
+    async def _pump(self, send: Send) -> None:
+        number = 0
+        async for part in self._frames:
+            await self._send(send, part)
+            number += 1
+            if number % TURN == 0:  # a long journal is sent without a pause otherwise, also to a client that is gone
+                await asyncio.sleep(0)
+
+    async def _send(self, send: Send, part: bytes) -> None:
+        self._is_quiet = False
+        self._context.metrics.frames += 1
+        await send({"type": "http.response.body", "body": part, "more_body": True})
+
+    async def _beat(self, send: Send) -> None:
+        """Send a comment whenever nothing else was sent for a while, so that proxies keep the connection."""
+        while True:
+            self._is_quiet = True
+            await asyncio.sleep(self._context.settings.heartbeat_s)
+            if self._is_quiet:
+                self._context.metrics.heartbeats += 1
+                await self._send(send, HEARTBEAT)
+
+
+async def _wait_for_disconnect(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _cancel(tasks: list[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    for task in tasks:
+        with suppress(asyncio.CancelledError, Exception):
+            await task
