@@ -112,6 +112,7 @@ def run_tour(client: CheckedClient, model: str) -> None:
     ]
     body = {"kind": "run", "model": model, "agents": agents, "arbiter": {"kind": "rules"}, "defaultAgent": "first"}
     more = {"plan": {"steps": ["one", "two"]}, "tools": [], "consent": {"mode": "ask"}, "options": {}, "dryRun": False}
+    more["fallback"] = []
     names = {"id": "job", "title": "Job", "owner": "me", "session": "s", "providerName": "scripted"}
     limits = {"maxIterations": 9, "maxFailures": 3, "maxCostUsd": 5, "maxWallMs": 60_000, "graceMs": 100}
     waits = {"backoffMs": 10, "longestBackoffMs": 20}

@@ -28,6 +28,7 @@ class CreateRun(NewThread):
 
     kind: Literal["run"]
     model: NotRequired[str | None]
+    fallback: NotRequired[list[str]]
     agents: NotRequired[list[dict[str, Any]]]
     plan: NotRequired[dict[str, Any]]
     arbiter: NotRequired[dict[str, Any] | None]
@@ -89,12 +90,15 @@ class StartThread(TypedDict, total=False):
 
 
 class Respond(TypedDict):
-    """The answer to an open request: a text, or a decision; at a limit, the new limit."""
+    """The answer to an open request: a text, or a decision; at a limit, the new limit.
+
+    `scope` is one that the request offers. Commands are never run outside the sandbox by an answer over HTTP.
+    """
 
     requestId: str
     text: NotRequired[str]
     decision: NotRequired[Literal["allow", "deny"]]
-    scope: NotRequired[Literal["once", "thread"]]
+    scope: NotRequired[Literal["once", "command", "folder", "host", "tool"]]
     reason: NotRequired[str]
     limit: NotRequired[float]
 

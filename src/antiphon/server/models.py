@@ -17,9 +17,9 @@ class ServedModels(Models):
 
     __slots__ = ()
 
-    def open(self, reference: str | Reference) -> Provider:
-        """Open the model that a reference names."""
-        return super().open(_check(reference))
+    def open_unshared(self, reference: str | Reference) -> Provider:
+        """Open the model that a reference names, also for `open`."""
+        return super().open_unshared(_check(reference))
 
     async def check(self, reference: str | Reference) -> Model:
         """Return the model that a reference names; raise `ProviderError` if it cannot be used here."""

@@ -16,6 +16,7 @@ class ThreadRow(TypedDict):
     branch: str
     turns: int
     costUsd: float
+    unpriced: int
     updated: int
     archived: bool
     owner: str

@@ -98,7 +98,7 @@ def situation(snapshot):
         "startedAt": None, "executionStartedAt": None, "lastArbiterDecision": None, "executionCostUsd": 0,
         "guidance": [], "task": bool(context["task"]), "agents": {}, "currentAgent": None, "tools": [],
         "plan": context["plan"] and context["plan"]["currentStepIndex"], "lastError": bool(context["lastError"]),
-        "crew": [], "costUsd": context["costUsd"] >= 1, "log": [],
+        "crew": [], "costUsd": context["costUsd"] >= 1, "log": [], "session": None,
         "sessions": {}, "reason": None, "denied": [],
     }  # fmt: skip
     return json.dumps([snapshot.value, {**context, **known}])
