@@ -1,7 +1,7 @@
 """Options that several commands have in common."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,7 @@ def positive_number(text: str) -> float:
     return number
 
 
-def used_flags(options: argparse.Namespace, names: tuple[str, ...]) -> list[str]:
+def used_flags(options: argparse.Namespace, names: Iterable[str]) -> list[str]:
     """Return the flags for those of the named options that were used."""
     return [f"--{name.replace('_', '-')}" for name in names if _is_set(getattr(options, name))]
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from antiphon.runtime.errors import StoreCorrupt, UnknownRoot
+from antiphon.runtime.histories import HistoryIds, is_continued
 from antiphon.runtime.index.rows import ListedTree, RowCursor, RowFilter, TreeIndex
 from antiphon.runtime.records import Saved
 from antiphon.runtime.replay.damage import readable_entries
@@ -108,6 +109,11 @@ class Library:
         """Return the settings that a thread was created with."""
         config: Json = (await self.source.snapshot(id))["context"]["config"]
         return config
+
+    async def is_from_file(self, id: str) -> bool:
+        """Return whether a thread was imported or restored, or is a fork of such a one; its settings are not believed."""
+        saved = await self.source.store.load(id)
+        return saved is not None and is_continued(HistoryIds(saved.origin.history).current)
 
     async def find(self, start: str, kind: str | None = None) -> list[str]:
         """Return the ids that start with a prefix, at most 1,000 of them; an exact match wins."""

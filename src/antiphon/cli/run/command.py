@@ -10,7 +10,17 @@ from antiphon.cli.options import store_file, used_flags
 from antiphon.cli.readline_sigint import watch_sigint
 from antiphon.cli.run.environment import RunSpec, open_environment
 from antiphon.cli.run.flow import NewRun, ResumedRun, dry_run, find_resumable_run, mode_in_force, open_run, run_to_end
-from antiphon.cli.run.options import EXAMPLES, FOR_NEW, add_options, run_plan, run_spec, run_task, stored_spec
+from antiphon.cli.run.options import (
+    EXAMPLES,
+    FOR_FOREIGN,
+    FOR_NEW,
+    add_options,
+    foreign_spec,
+    run_plan,
+    run_spec,
+    run_task,
+    stored_spec,
+)
 from antiphon.cli.run.output import RunOutput, leave
 
 
@@ -26,12 +36,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _resume(options: argparse.Namespace) -> int:
-    flags = [*used_flags(options, FOR_NEW), *(["TASK"] if options.task else [])]
-    if flags:
-        raise UsageError(f"--resume keeps the original settings; remove {', '.join(flags)}")
     store = store_file(options)
     stored = find_resumable_run(store, options.resume)
-    return _run(options, store, stored_spec(options, stored.config), ResumedRun(stored.id, options.mode))
+    # What reaches this machine is named by a person, not by a file.
+    names = [name for name in FOR_NEW if not (stored.is_from_file and name in FOR_FOREIGN)]
+    flags = [*used_flags(options, names), *(["TASK"] if options.task else [])]
+    if flags:
+        raise UsageError(f"--resume keeps the original settings; remove {', '.join(flags)}")
+    spec = foreign_spec(options, stored.config) if stored.is_from_file else stored_spec(options, stored.config)
+    return _run(options, store, spec, ResumedRun(stored.id, options.mode))
 
 
 def _run(options: argparse.Namespace, store: Path, spec: RunSpec, start: NewRun | ResumedRun) -> int:

@@ -19,7 +19,6 @@ from antiphon.cli.render.plain import PlainView, write
 from antiphon.cli.run.client import RunClient
 from antiphon.cli.run.environment import RunEnvironment, RunSpec, open_environment
 from antiphon.cli.run.output import RunOutput
-from antiphon.runtime.histories import HistoryIds, is_continued
 from antiphon.threads.library import Library
 
 NOT_RESUMABLE = {
@@ -49,10 +48,11 @@ class ResumedRun:
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A stored run with its settings."""
+    """A stored run with its settings, which are not believed if it was imported or restored."""
 
     id: str
     config: Mapping[str, Any]
+    is_from_file: bool = False
 
 
 def find_resumable_run(store: Path, prefix: str) -> StoredRun:
@@ -74,7 +74,8 @@ async def _find(library: Library, prefix: str) -> StoredRun:
     if record.view.status in NOT_RESUMABLE:
         hint = f'show it with: antiphon runs show {record.view.id}; start another with: antiphon run "TASK"'
         raise UsageError(f"cannot resume run {record.view.id}: {NOT_RESUMABLE[record.view.status]}; {hint}")
-    return StoredRun(record.view.id, await library.config(record.view.id))
+    id = record.view.id
+    return StoredRun(id, await library.config(id), await library.is_from_file(id))
 
 
 async def open_run(
@@ -98,8 +99,7 @@ async def mode_in_force(client: RunClient, spec: RunSpec, start: NewRun | Resume
     stored = str((spec.settings.get("consent") or {}).get("mode", "ask"))
     if given is not None or stored in ("ask", "plan"):
         return given or stored
-    origin = await client.runs.runtime.origin(client.id)
-    is_from_file = is_continued(HistoryIds(origin.history).current)
+    is_from_file = await client.runs.library.is_from_file(client.id)
     return f"ask (was {stored}, but {FROM_FILE}; --mode {stored} gives it again)" if is_from_file else stored
 
 

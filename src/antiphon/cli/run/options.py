@@ -12,6 +12,7 @@ from antiphon.cli.frame import UsageError
 from antiphon.cli.lookup import ID_HELP
 from antiphon.cli.options import add_json, add_store, positive_int, positive_number
 from antiphon.cli.render.plain import PlainView
+from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.run.agents import FOLDER
 from antiphon.cli.run.environment import GRACE_MS, RULES, RunSpec, stored_workspace
 from antiphon.cli.run.folder import RunFolder, stored_servers
@@ -32,6 +33,8 @@ FOR_NEW = (
     "dry_run",
     "workspace",
 )
+# Settings that an imported or restored run does not bring along.
+FOR_FOREIGN = ("workspace", "mcp")
 MOST_TASK = 100_000
 SCRIPT = "scripted:agents"  # the fallback where no model is usable
 EXAMPLES = f"""examples:
@@ -127,6 +130,20 @@ def stored_spec(options: argparse.Namespace, config: Mapping[str, Any]) -> RunSp
     workspace = stored_workspace(config)
     mcp = Path(config["mcp"]) if config.get("mcp") else None
     return RunSpec(config["agents"], config, workspace, stored_servers(workspace, options, mcp))
+
+
+def foreign_spec(options: argparse.Namespace, config: Mapping[str, Any]) -> RunSpec:
+    """Return the specification of an imported or restored run: its folder and MCP servers are those of the options."""
+    if options.workspace is None:
+        stored = sanitize_line(str(config.get("workspace")))
+        raise UsageError(
+            f"this run was imported or restored, and its folder ({stored}) is not taken from a file; "
+            "name the one to work in with --workspace DIR, and MCP servers with --mcp FILE"
+        )
+    workspace = options.workspace.resolve()
+    if not workspace.is_dir():
+        raise UsageError(f"{options.workspace}: no such folder")
+    return RunSpec(config["agents"], config, workspace, stored_servers(workspace, options, options.mcp))
 
 
 def _arbiter(name: str | None) -> dict[str, str]:

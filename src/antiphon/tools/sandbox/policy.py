@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from antiphon.paths import FOLDERS, store_path, user_path
+from antiphon.paths import FOLDERS, store_path, undo_path, user_path
 from antiphon.tools.access import Access
 from antiphon.tools.sandbox.scan import SensitivePaths
 
@@ -113,7 +113,7 @@ def antiphon_paths(environment: Mapping[str, str]) -> list[str]:
     """Return the paths of our own data: keys, settings, stores, copies."""
     store = os.path.realpath(store_path(environment))
     folders = [str(user_path(purpose, "", environment=environment)) for purpose in FOLDERS]
-    return [*folders, store, f"{store}-wal", f"{store}-shm", f"{store}.lock"]
+    return [*folders, str(undo_path(environment)), store, f"{store}-wal", f"{store}-shm", f"{store}.lock"]
 
 
 def is_below(path: str, folders: Iterable[str]) -> bool:
