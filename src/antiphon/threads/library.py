@@ -111,7 +111,7 @@ class Library:
         return config
 
     async def is_from_file(self, id: str) -> bool:
-        """Return whether a thread was imported or restored, or is a fork of such a one; its settings are not believed."""
+        """Return whether a thread was imported or restored, or is a fork of one that was."""
         saved = await self.source.store.load(id)
         return saved is not None and is_continued(HistoryIds(saved.origin.history).current)
 
