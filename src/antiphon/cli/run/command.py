@@ -36,15 +36,22 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _resume(options: argparse.Namespace) -> int:
+    task = ["TASK"] if options.task else []
+    _refuse([*used_flags(options, [name for name in FOR_NEW if name not in FOR_FOREIGN]), *task])
     store = store_file(options)
     stored = find_resumable_run(store, options.resume)
-    # What reaches this machine is named by a person, not by a file.
-    names = [name for name in FOR_NEW if not (stored.is_from_file and name in FOR_FOREIGN)]
-    flags = [*used_flags(options, names), *(["TASK"] if options.task else [])]
+    if stored.is_from_file:
+        # What reaches this machine is named by a person, not by a file.
+        spec = foreign_spec(options, stored.config)
+    else:
+        _refuse(used_flags(options, FOR_FOREIGN))
+        spec = stored_spec(options, stored.config)
+    return _run(options, store, spec, ResumedRun(stored.id, options.mode))
+
+
+def _refuse(flags: list[str]) -> None:
     if flags:
         raise UsageError(f"--resume keeps the original settings; remove {', '.join(flags)}")
-    spec = foreign_spec(options, stored.config) if stored.is_from_file else stored_spec(options, stored.config)
-    return _run(options, store, spec, ResumedRun(stored.id, options.mode))
 
 
 def _run(options: argparse.Namespace, store: Path, spec: RunSpec, start: NewRun | ResumedRun) -> int:
