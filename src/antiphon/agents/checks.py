@@ -8,9 +8,10 @@ from antiphon.agents.machine.agent_config import DECISIONS, OWN_TOOLS, AgentConf
 from antiphon.agents.machine.output_patterns import PatternError, check_pattern
 from antiphon.agents.machine.plan import plan_of, problems_with
 from antiphon.threads.errors import Refused
-from antiphon.threads.machine.consent_settings import CONSENT_FORM, is_consent
+from antiphon.threads.machine.consent_settings import consent_problem
 
 REQUIRED = ("name", "whenToUse", "systemPrompt")
+FILTERS = ("allowed", "blocked")
 LARGEST = 10**12
 WHOLE = (int,)
 NUMBER = (int, float)
@@ -33,8 +34,8 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     for key in OBJECTS:
         if not isinstance(settings.get(key) or {}, Mapping):
             raise Refused(f"{key} is {settings[key]!r}; it must be an object")
-    if not is_consent(settings.get("consent")):
-        raise Refused(f"consent is {settings['consent']!r}; it must be {CONSENT_FORM}")
+    if problem := consent_problem(settings.get("consent")):
+        raise Refused(problem)
     model = settings.get("model")
     if not (model is None or isinstance(model, str)):
         raise Refused(f"model is {model!r}; it must be a text, or null")
@@ -85,8 +86,23 @@ def check_required(agents: Sequence[AgentConfig]) -> None:
             text = agent.get(key)
             if not isinstance(text, str) or not text.strip():
                 raise InvalidAgent(str(agent.get("name") or "?"), f"its {key} is missing")
+        for key in ("tools", "shell"):
+            check_filter(agent["name"], key, agent.get(key))
         if not is_model_list(agent.get("fallback")):
             raise InvalidAgent(agent["name"], f"its fallback is {agent.get('fallback')!r}; it must be a list of models")
+
+
+def check_filter(agent: str, key: str, patterns: object) -> None:
+    """Raise `InvalidAgent` if a filter of an agent has another key than `allowed` and `blocked`, or no lists."""
+    if patterns is None:
+        return
+    if not isinstance(patterns, Mapping):
+        raise InvalidAgent(agent, f"its {key} is {patterns!r}; it must be an object with {', '.join(FILTERS)}")
+    for name, listed in patterns.items():
+        if name not in FILTERS:
+            raise InvalidAgent(agent, f"its {key} has an unknown key {name!r}; known: {', '.join(FILTERS)}")
+        if not isinstance(listed, list | tuple) or not all(isinstance(pattern, str) for pattern in listed):
+            raise InvalidAgent(agent, f"its {key}.{name} is {listed!r}; it must be a list of patterns")
 
 
 def check_targets(agent: AgentConfig, names: Sequence[str]) -> None:

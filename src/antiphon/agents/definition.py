@@ -60,7 +60,7 @@ class Agent:
             "model": self.model,
             "temperature": self.temperature,
             "tools": self._tool_filter(),
-            "shell": None if self.shell is None else {key: list(names) for key, names in self.shell.items()},
+            "shell": _shell_filter(self.shell),
             "limits": _without_none(
                 maxIterations=self.max_iterations, maxCostUsd=self.max_cost_usd, maxTokens=self.max_tokens
             ),
@@ -82,6 +82,13 @@ class Agent:
             return None
         names = [tool.tool.name if isinstance(tool, ToolFunction) else tool for tool in self.tools]
         return {"allowed": names, "blocked": [name for name in OWN if name not in names]}
+
+
+def _shell_filter(shell: object) -> object:
+    """Return the filter with lists in place of other sequences; what is wrong in it is left to the checks."""
+    if not isinstance(shell, Mapping):
+        return shell
+    return {key: names if isinstance(names, str) else list(names) for key, names in shell.items()}
 
 
 def agent_configs(agents: Iterable[Agent | AgentConfig]) -> list[AgentConfig]:

@@ -11,6 +11,7 @@ from antiphon.runtime.records import Receipt
 from antiphon.threads.approval import consent_with_approver
 from antiphon.threads.errors import NothingSaid, NotTaken, Refused
 from antiphon.threads.kinds import Json, Record
+from antiphon.threads.machine.consent_settings import consent_problem
 from antiphon.threads.machine.tools import APPROVER
 from antiphon.threads.service import ThreadService
 from antiphon.threads.toolbox import OfferedTool, tools_to_json
@@ -72,7 +73,8 @@ class Chats(ThreadService):
         return await self._create("chat", lambda _: config, title=title, owner=owner, id=id)
 
     def _check_settings(self, config: Json) -> None:
-        problem = problem_with({key: value for key, value in config.items() if key != "history"})
+        settings = {key: value for key, value in config.items() if key != "history"}
+        problem = consent_problem(config.get("consent")) or problem_with(settings)
         if problem is None and config.get("history") is not None:
             problem = problem_with_history(config["history"])
         if problem:

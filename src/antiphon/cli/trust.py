@@ -24,7 +24,7 @@ A folder whose content changes is asked about again.
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add = parser.add_argument
-    add("folder", metavar="FOLDER", type=Path, nargs="?", default=Path(), help="the folder (default: .)")
+    add("folder", metavar="FOLDER", nargs="?", default=".", help="the folder (default: .)")
     add("--agents", type=Path, metavar="DIR", help="also the agents of this folder in it")
     add("--mcp", type=Path, metavar="FILE", help="also this file of MCP servers in it")
     actions = parser.add_mutually_exclusive_group()
@@ -41,7 +41,9 @@ def run(options: argparse.Namespace) -> int:
         folders = trusted.list()
         rows = [f"{folder} ({plural(len(items), 'item')})" for folder, items in folders.items()]
         return _print(options, rows or ["no trusted folders"], folders)
-    folder = options.folder.resolve()
+    if options.folder == "":
+        raise UsageError("the folder is an empty text; name one, or leave it out for the current one")
+    folder = Path(options.folder).resolve()
     if options.revoke:
         is_removed = trusted.remove(folder)
         text = f"{folder} is no longer trusted" if is_removed else f"{folder} was not trusted"

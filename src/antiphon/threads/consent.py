@@ -31,6 +31,9 @@ class Consent:
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise ThreadError(f"{self.mode!r} is not a permission mode; known: {', '.join(MODES)}")
+        for name, patterns in (("blocked", self.blocked), ("auto_allow", self.auto_allow)):
+            if isinstance(patterns, str):
+                raise ThreadError(f"{name} is {patterns!r}; it must be a list of patterns, such as ['shell(ls*)']")
 
     def request(
         self, id: str, calls: Sequence[CallRequest], *, at: int, timeout_ms: int = TIMEOUT_MS

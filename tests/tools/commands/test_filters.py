@@ -110,3 +110,10 @@ def test_without_the_grammar_a_filter_refuses_and_names_the_extra(monkeypatch):
     grammar._parser.cache_clear()
 
     assert "pip install 'antiphon[tools]'" in GIT.problem("ls")
+
+
+@pytest.mark.parametrize("patterns", ["ls*", ["ls*", 5]])
+@pytest.mark.parametrize("name", ["allowed", "blocked"])
+def test_patterns_that_are_no_list_of_texts_are_refused(name, patterns):
+    with pytest.raises(TypeError, match=f"{name} is .* it must be a list of patterns"):
+        CommandFilter(**{name: patterns})

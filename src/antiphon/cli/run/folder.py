@@ -33,7 +33,7 @@ class RunFolder:
         """Read what a folder brings, and ask whether it is trusted; without a terminal, options need trust."""
         contents = read_folder(workspace, agents=agents, mcp=mcp)
         can_ask = sys.stdin.isatty() and sys.stderr.isatty() and not options.json
-        is_trusted = accept_folder(contents, can_ask=can_ask, is_quiet=options.quiet or options.json)
+        is_trusted = accept_folder(contents, can_ask=can_ask)
         is_named = any(path is not None and inner_path(workspace, path) is not None for path in (agents, mcp))
         if not is_trusted and not can_ask and is_named:
             raise UsageError(untrusted_text(contents))

@@ -32,7 +32,25 @@ CONSENT: dict[str, Check] = {
     "overrides": _list_of(_is_override),
     "timeoutMs": _is_timeout,
 }
+# Keys that the service sets itself.
+OTHERS = ("approver", "history")
+FORMS = {"overrides": "a list of earlier decisions", "timeoutMs": f"a whole number from 1 to {LONGEST_MS}"}
 CONSENT_FORM = f"null, or an object with {', '.join(CONSENT)}, each as the permission machine takes it"
+
+
+def consent_problem(value: object) -> str | None:
+    """Return why a program may not create a thread with this consent, or None; an unknown key is a problem too."""
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        return f"consent is {value!r}; it must be {CONSENT_FORM}"
+    for key, setting in value.items():
+        if key not in CONSENT and key not in OTHERS:
+            return f"consent has an unknown key {key!r}; known: {', '.join(CONSENT)}"
+        if key in CONSENT and not CONSENT[key](setting):
+            form = f"one of {', '.join(MODES)}" if key == "mode" else FORMS.get(key, "a list of patterns")
+            return f"consent.{key} is {setting!r}; it must be {form}"
+    return None
 
 
 def is_consent(value: object) -> bool:

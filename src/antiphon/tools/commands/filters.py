@@ -32,6 +32,12 @@ class CommandFilter:
     allowed: Sequence[str] | None = None
     blocked: Sequence[str] = ()
 
+    def __post_init__(self) -> None:
+        # A text is a sequence, too: each of its characters would be a pattern, and `*` matches everything.
+        for name, patterns in (("allowed", self.allowed), ("blocked", self.blocked)):
+            if isinstance(patterns, str) or not all(isinstance(pattern, str) for pattern in patterns or ()):
+                raise TypeError(f"{name} is {patterns!r}; it must be a list of patterns, such as ['ls*']")
+
     def problem(self, command: str) -> str | None:
         """Return why a command may not be run, or None."""
         if self.allowed is None and not self.blocked:
