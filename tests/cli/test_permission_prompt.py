@@ -110,3 +110,21 @@ def test_where_there_is_no_user_calls_are_denied_with_what_to_do():
 
     assert decision.decision == "deny"
     assert "--mode" in (decision.reason or "")
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (command("make"), "; --mode auto would allow it"),
+        (change("src/a.py"), "; --mode auto-edit would allow it"),
+        (change("Makefile", protected=["Makefile"]), "it would change protected paths: Makefile"),
+        (fetch("a.org"), "it connects to a.org"),
+    ],
+)
+def test_a_denial_without_a_user_says_why_and_which_mode_would_allow_it(call, hint):
+    terminal = Terminal()
+    decision = UnattendedAnswerer(terminal).permit(decide([call], "ask", {})["calls"], "developer")
+
+    assert decision.reason.startswith("no user to ask: ")
+    assert decision.reason.endswith(hint)
+    assert terminal.shown == [f"{call['name']} denied: {decision.reason}"]

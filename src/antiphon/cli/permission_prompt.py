@@ -17,7 +17,6 @@ from antiphon.cli.render.questions import question_lines
 from antiphon.cli.render.units import plural
 
 Json = Mapping[str, Any]
-DENIED_UNATTENDED = "no user to ask; --mode auto-edit allows file changes, --mode auto also commands in the sandbox"
 ANSWER_UNATTENDED = "No user is available to answer. Continue as you think best and state your assumptions."
 TOO_LATE = "this request was already answered or has expired; the answer was ignored"
 # The key of each scope; `a` allows once, `o` outside the sandbox, `d` denies and `e` shows everything again.
@@ -153,6 +152,24 @@ def format_choices(choices: Mapping[str, Choice]) -> str:
     return f"allow? {', '.join([*keys, 'd: deny', 'e: show again'])} > "
 
 
+def _mode_hint(calls: Sequence[Json]) -> str:
+    """Return the mode that would allow all of these calls without a question, if there is one."""
+    needs = {_mode_for(call) for call in calls}
+    if None in needs:
+        return ""
+    return "; --mode auto would allow it" if "auto" in needs else "; --mode auto-edit would allow it"
+
+
+def _mode_for(call: Json) -> str | None:
+    if call.get("protected") or call.get("network"):
+        return None
+    if call["kind"] == "command":
+        return "auto" if call["sandbox"] else None
+    if call["risk"] == "destructive":
+        return None
+    return "auto-edit" if call["kind"] == "file" else "auto"
+
+
 class UnattendedAnswerer:
     """Answers where there is no user: denies permissions, and leaves questions to the model."""
 
@@ -161,8 +178,11 @@ class UnattendedAnswerer:
 
     def permit(self, calls: Sequence[Json], speaker: str) -> PermissionDecision:
         """Deny the calls."""
-        self._view.line(f"{', '.join(call['name'] for call in calls)} denied: {DENIED_UNATTENDED}", "error")
-        return PermissionDecision("deny", reason=DENIED_UNATTENDED)
+        asked = [call for call in calls if call["decision"] == "ask"] or calls
+        names = ", ".join(call["name"] for call in asked)
+        reason = f"no user to ask: {'; '.join(dict.fromkeys(str(call['reason']) for call in asked))}{_mode_hint(asked)}"
+        self._view.line(f"{names} denied: {reason}", "error")
+        return PermissionDecision("deny", reason=reason)
 
     def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
         """Let the model decide."""

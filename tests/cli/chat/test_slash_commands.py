@@ -248,6 +248,13 @@ def test_a_merged_branch_is_switched_to_again(typed):
     assert "merged into" not in shown.rpartition("on b, after turn 2")[2]
 
 
+def test_a_closed_branch_makes_room_and_is_opened_again(typed):
+    shown = typed(*FORKED, "/switch main", "/close b", "/branches", "/switch b")
+
+    assert "b is closed; /switch b opens it again" in shown
+    assert "on b, after turn" in shown.rpartition("b is closed")[2]
+
+
 def plan(path, action, **payload):
     """Plan a merge or a fork of the last chat in another process."""
     with BlockingApp(path) as app:

@@ -189,9 +189,12 @@ def test_where_nobody_can_be_asked_a_change_is_denied_and_the_task_is_not_done(t
     out, err = capsys.readouterr()
     assert (code, out) == (1, "Denied, then.\n")
     assert not (folder / "add.py").exists()
-    assert "not done: changes were denied (write_file); allow more with --mode auto-edit or auto" in err
+    assert (
+        "not done: changes were denied (write_file); the reasons are above, and --mode auto-edit or auto allows more"
+        in err
+    )
     assert "no user to ask" in err
-    assert "write_file denied: no user to ask; --mode auto-edit allows file changes" in err
+    assert "write_file denied: no user to ask: it creates a file; --mode auto-edit would allow it" in err
 
 
 @pytest.mark.requirement("S1-109", "S1-108")

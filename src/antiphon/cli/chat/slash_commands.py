@@ -72,6 +72,12 @@ def _switch(terminal: Terminal, words: Words) -> None:
     )
 
 
+def _close(terminal: Terminal, words: Words) -> None:
+    branch = _required(words, "/close BRANCH")
+    terminal.wait(terminal.client.perform("close", branch=branch))
+    terminal.view.line(f"{branch} is closed; /switch {branch} opens it again")
+
+
 def _rewind(terminal: Terminal, words: Words) -> None:
     if not words or words[0].isdigit():
         payload: dict[str, Any] = {"turns": int(words[0]) if words else 1}
@@ -211,6 +217,7 @@ COMMANDS: Mapping[str, SlashCommand] = {
         SlashCommand(FORK, "create a branch here, after a turn, or at a message", _fork),
         SlashCommand("/branches", "list the branches, and the messages that were left behind", _branches),
         SlashCommand("/switch BRANCH", "switch to a branch, also to a merged or closed one", _switch),
+        SlashCommand("/close BRANCH", "close another branch, so that there is room for a new one", _close),
         SlashCommand(
             "/rewind [N|CHECKPOINT|MESSAGE]",
             "go back one turn, N turns, to a checkpoint, or to any message; nothing is deleted",

@@ -21,14 +21,14 @@ from antiphon.cli.run.dashboard import Dashboard
 from antiphon.cli.run.environment import RunSpec
 from antiphon.cli.run.printer import RunPrinter
 
-UNATTENDED = "no user to ask: calls that need permission are denied; allow more with --mode auto-edit or auto"
+UNATTENDED = "no user to ask: calls that need permission are denied; --mode auto-edit or auto allows more"
 NOT_DONE: Mapping[str, str] = {
     "cancelled": "cancelled; changes so far are kept",
     "max_iterations": "not done: iteration limit reached (--max-iterations)",
     "cost_limit": "not done: cost limit reached (--max-cost)",
     "wall_time": "not done: time limit reached (--max-time)",
 }
-HINTS: Mapping[str, str] = {"denied": "; allow more with --mode auto-edit or auto"}
+HINTS: Mapping[str, str] = {"denied": "; the reasons are above, and --mode auto-edit or auto allows more"}
 MOST_STEPS = 100
 
 
