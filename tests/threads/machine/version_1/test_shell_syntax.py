@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon.threads.machine.version_1.risk import ORDER, risk_of_call, risk_of_command
+from antiphon.threads.machine.version_1.risk import risk_of_call, risk_of_command
 from antiphon.threads.machine.version_1.shell_syntax import FormerFilter, parse_command
+from antiphon.tools.risks import ORDER
 
 READS = [
     "ls", "ls -la src", "cat a b", "git status", "git log --oneline -5", "git diff HEAD~1", "grep -rn 'rm -rf' .",

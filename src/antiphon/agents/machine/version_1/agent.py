@@ -10,8 +10,9 @@ from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.content import text_of
 from antiphon.threads.machine.former import AnyMachine, Context, Event, Json, Queue, bind_former
 from antiphon.threads.machine.version_1.permission_rules import lasting_overrides
-from antiphon.threads.machine.version_1.risk import command_in, risk_of_call
+from antiphon.threads.machine.version_1.risk import risk_of_call
 from antiphon.threads.machine.version_1.shell_syntax import FormerFilter
+from antiphon.tools.risks import command_in
 
 
 def _reply_input(context: Context) -> Json:

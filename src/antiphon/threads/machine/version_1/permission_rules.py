@@ -15,8 +15,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from antiphon.threads.machine.version_1.risk import Risk
 from antiphon.tools.patterns import escape_pattern, matches
+from antiphon.tools.risks import Risk
 
 Json = dict[str, Any]
 Rules = Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""Risk of a tool call: it reads, it writes, or it may destroy something irrecoverably.
+"""Version 1 of the risk of a tool call: it reads, it writes, or it may destroy something irrecoverably.
 
 1. Unknown tools, and commands that cannot be analysed, are destructive.
 2. A command line has the highest risk of its commands, including those in substitutions and pipes.
@@ -6,17 +6,13 @@
    writes.
 """
 
-import json
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from antiphon.threads.machine.version_1.shell_syntax import HARMLESS_TARGETS, SimpleCommand, parse_command
+from antiphon.tools.risks import COMMAND, ORDER, Risk, command_in
 
-Risk = Literal["read", "write", "destructive"]
-# The risk of a tool that runs commands: each call has the risk of its command.
-COMMAND = "command"
-ORDER: tuple[Risk, ...] = ("read", "write", "destructive")
 READING = frozenset((
     "ls", "cat", "head", "tail", "wc", "pwd", "echo", "printf", "grep", "egrep", "fgrep", "rg", "file", "stat",
     "du", "df", "which", "type", "whoami", "id", "uname", "date", "true", "false", "test", "[", "diff", "cmp",
@@ -62,17 +58,6 @@ def risk_of_call(tool: str | None, arguments: Mapping[str, Any] | str) -> Risk:
         command = command_in(arguments)
         return "destructive" if command is None else risk_of_command(command)
     return next((risk for risk in ORDER if risk == tool), "destructive")
-
-
-def command_in(arguments: Mapping[str, Any] | str) -> str | None:
-    """Return the command of a call, or None; the arguments are an object, or the JSON that a model wrote."""
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments)
-        except (ValueError, RecursionError):
-            return None
-    command = arguments.get("command") if isinstance(arguments, Mapping) else None
-    return command if isinstance(command, str) else None
 
 
 def risk_of_command(command: str) -> Risk:
