@@ -2,10 +2,10 @@
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 
+from antiphon.tools.programs import SYSTEM_PATH, system_program
 from antiphon.tools.sandbox.policy import SYSTEM, SandboxPolicy, is_below
 
 TRIAL_S = 10
@@ -22,7 +22,7 @@ MACHINE_PROC = ("sys", "sysrq-trigger", "irq", "bus", "acpi", "fs")
 
 def bubblewrap_program() -> str | None:
     """Return the path of bubblewrap outside the folders that a project could put into PATH."""
-    return shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin")
+    return system_program("bwrap")
 
 
 def bubblewrap_version(program: str) -> str:
@@ -37,7 +37,9 @@ def bubblewrap_version(program: str) -> str:
 
 def _trial(words: list[str]) -> str:
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=TRIAL_S, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=TRIAL_S, stdin=subprocess.DEVNULL, env={"PATH": SYSTEM_PATH}
+        )
     except subprocess.TimeoutExpired as error:
         raise OSError("it does not answer") from error
     if done.returncode:

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import re
-import shutil
 import signal
 from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,7 @@ from typing import Any
 from antiphon.tools.access import WRITABLE, Access
 from antiphon.tools.functions import run_in_thread
 from antiphon.tools.git_settings import git_environment
-from antiphon.tools.programs import wait_despite_cancellation
+from antiphon.tools.programs import system_program, wait_despite_cancellation
 from antiphon.tools.sandbox.confinement import NO_CONFINEMENT, Confinement, confine_command, supervisor_words
 from antiphon.tools.sandbox.scan import move_new_protected
 
@@ -122,7 +121,7 @@ async def run_command(
         )
     )  # fmt: skip
     task = _task(folder, command, time_ms, settings, confinement)
-    git = await run_in_thread(lambda: git_environment(folder, environment))
+    git = await run_in_thread(lambda: git_environment(folder))
     variables = {**git, **command_environment(environment, settings, confinement.variables)}
     refused: list[str] = []
     try:
@@ -177,7 +176,7 @@ def command_environment(
 def _task(
     folder: Path, command: str, time_ms: int, settings: ShellSettings, confinement: Confinement
 ) -> dict[str, Any]:
-    bash = shutil.which("bash")
+    bash = system_program("bash")
     words = [bash, "--noprofile", "--norc", "-c", command] if bash else ["/bin/sh", "-c", command]
     limits = {
         "timeMs": time_ms,
