@@ -33,6 +33,9 @@ TOOL_CHAINS: Mapping[str, str | None] = {
     ".local/share/mise": "MISE_DATA_DIR", ".local/share/fnm": None, ".local/share/pnpm": "PNPM_HOME", "bin": None,
     "go/bin": None, "go/pkg": None, "miniconda3": None, "anaconda3": None, "miniforge3": None,
 }  # fmt: skip
+# What of a Python's prefix its programs are made of.
+OWN_FOLDERS = ("bin", "lib", "lib64", "Scripts", "pyvenv.cfg")
+PACKAGE = Path(__file__).parents[2]
 # What belongs to the programs of a folder `bin`.
 BESIDE_BIN = ("lib", "lib64", "libexec", "share", "include", "pyvenv.cfg", "conda-meta")
 
@@ -48,6 +51,8 @@ class SandboxPolicy:
     hidden: frozenset[str]
     # Paths of a writable workspace that are not writable.
     read_only: frozenset[str]
+    # Folders of a writable workspace that cannot be moved, because hidden or read-only paths are in them.
+    pinned: frozenset[str]
     writes: bool
     network: bool
 
@@ -74,15 +79,53 @@ def make_policy(
         # Often a link to a file below /run.
         paths.append("/etc/resolv.conf")
     paths += [*extra, *_git_folders(root)]
+    # A link to a secret is not hidden itself, but its target is.
+    all_hidden = frozenset(os.path.realpath(path) for path in hidden_paths if os.path.exists(path))
+    read_only = _read_only(root, access, scan)
     return SandboxPolicy(
         root,
         _outermost(path for path in map(os.path.realpath, paths) if path != "/"),
-        # A link to a secret is not hidden itself, but its target is.
-        frozenset(os.path.realpath(path) for path in hidden_paths if os.path.exists(path)),
-        frozenset(scan.protected) if access.writes and not access.protected else frozenset(),
+        all_hidden,
+        read_only,
+        _pinned(root, all_hidden | read_only) if access.writes else frozenset(),
         access.writes,
         access.network,
     )
+
+
+def _read_only(root: str, access: Access, scan: SensitivePaths) -> frozenset[str]:
+    """Return the paths of a writable workspace that a command must not change; those of symlinks with their targets."""
+    if not access.writes:
+        return frozenset()
+    paths = own_program_folders()
+    if not access.protected:
+        paths += [*scan.protected, *(os.path.realpath(path) for path in scan.protected if os.path.islink(path))]
+    return frozenset(path for path in paths if path != root and is_below(path, [root]))
+
+
+def _pinned(root: str, exceptions: frozenset[str]) -> frozenset[str]:
+    """Return the folders between the workspace and these paths, apart from those inside another of the paths."""
+    pinned: set[str] = set()
+    for path in exceptions:
+        if path == root or not is_below(path, [root]):
+            continue
+        folders: list[str] = []
+        while (path := os.path.dirname(path)) != root:
+            folders = [] if path in exceptions else [*folders, path]
+        pinned.update(folders)
+    return frozenset(pinned)
+
+
+def own_program_folders() -> list[str]:
+    """Return the files and folders of the programs that run Antiphon: its package, its Python and what this imports.
+
+    A command that changed one of them would run outside the sandbox the next time that Antiphon uses it.
+    """
+    prefixes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
+    paths = [os.path.join(prefix, name) for prefix in prefixes for name in OWN_FOLDERS]
+    paths += [str(PACKAGE), os.path.dirname(sys.executable), os.path.dirname(os.path.realpath(sys.executable))]
+    paths += [path for path in sys.path if os.path.isabs(path)]
+    return sorted({path for path in map(os.path.realpath, paths) if os.path.exists(path)})
 
 
 def _outermost(paths: Iterable[str]) -> tuple[str, ...]:

@@ -28,8 +28,11 @@ HIDDEN = (
     "~/.cargo/credentials.toml", "~/.bash_history", "~/.zsh_history", "~/.python_history", "~/.mozilla",
     "~/.config/google-chrome", "~/.config/chromium", "~/.password-store",
 )  # fmt: skip
-# Texts by which programs report that they could not write.
-DENIALS = re.compile(r"Read-only file system|Permission denied|EROFS|EACCES|\[Errno (13|30)\]")
+# Texts by which programs report that they could not write, or not move a folder with a protected path.
+DENIALS = re.compile(
+    r"Read-only file system|Permission denied|Device or resource busy|Invalid cross-device link"
+    r"|EROFS|EACCES|EBUSY|EXDEV|\[Errno (13|16|18|30)\]"
+)
 NO_VARIABLES: Mapping[str, str] = {}
 # How long the supervisor may take after the grace time of the command.
 SUPERVISOR_MS = 15_000

@@ -62,8 +62,9 @@ def move_new_protected(folder: str, before: SensitivePaths) -> list[str]:
     moved = []
     known = set(before.protected.values())
     for path, inode in scan_workspace(folder, secrets=False).protected.items():
-        # One that was moved by the command is still the person's own.
-        if before.protected.get(path) == inode or (inode in known and not os.path.lexists(_former(before, inode))):
+        # One that was moved by the command is still the person's own, unless it has replaced another.
+        is_moved = inode in known and path not in before.protected and not os.path.lexists(_former(before, inode))
+        if before.protected.get(path) == inode or is_moved:
             continue
         with suppress(OSError):
             os.rename(path, _free_name(path))
