@@ -135,6 +135,16 @@ def test_a_folder_is_not_pinned_inside_a_read_only_one(tmp_path):
     assert make_policy(str(work), WRITABLE, scan, {"HOME": str(tmp_path)}).pinned == {str(work / "app")}
 
 
+def test_very_many_folders_are_not_pinned_unless_secrets_or_own_programs_are_in_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(policy_module, "MOST_PINNED", 1)
+    work = tmp_path / "work"
+    for name in ("one/Makefile", "two/Makefile", "three/id_rsa"):
+        (work / name).parent.mkdir(parents=True)
+        (work / name).write_text("")
+
+    assert workspace_policy(work, WRITABLE).pinned == {str(work / "three")}
+
+
 def test_a_workspace_without_exceptions_has_one_rule(tmp_path):
     assert rules_of(workspace_policy(tmp_path / "work", WRITABLE))[str(tmp_path / "work")] == READ | WRITE
 

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,8 @@ TOOL_CHAINS: Mapping[str, str | None] = {
     ".local/share/mise": "MISE_DATA_DIR", ".local/share/fnm": None, ".local/share/pnpm": "PNPM_HOME", "bin": None,
     "go/bin": None, "go/pkg": None, "miniconda3": None, "anaconda3": None, "miniforge3": None,
 }  # fmt: skip
+# Bubblewrap takes 9,000 words, three for each mount.
+MOST_PINNED = 1_000
 # What of a Python's prefix its programs are made of.
 OWN_FOLDERS = ("bin", "lib", "lib64", "Scripts", "pyvenv.cfg")
 PACKAGE = Path(__file__).parents[2]
@@ -69,9 +71,9 @@ def make_policy(
     """Return the policy of a command with this access."""
     root = os.path.realpath(folder)
     home = home_folder(environment)
-    own = [os.path.join(home, path[2:]) if path.startswith("~/") else path for path in (*readable, *hidden)]
-    extra = own[: len(readable)]
-    hidden_paths = [*own[len(readable) :], *SYSTEM_SECRETS, *antiphon_paths(environment), *scan.secrets]
+    settings = [os.path.join(home, path[2:]) if path.startswith("~/") else path for path in (*readable, *hidden)]
+    extra = settings[: len(readable)]
+    hidden_paths = [*settings[len(readable) :], *SYSTEM_SECRETS, *antiphon_paths(environment), *scan.secrets]
     # A home below /opt does not become readable with it.
     system = [path for path in SYSTEM if path == "/usr" or not is_below(home, [path])]
     paths = [*system, *(os.path.join(home, name) for name in TOOL_CHAINS), *_program_folders(environment, home)]
@@ -81,39 +83,46 @@ def make_policy(
     paths += [*extra, *_git_folders(root)]
     # A link to a secret is not hidden itself, but its target is.
     all_hidden = frozenset(os.path.realpath(path) for path in hidden_paths if os.path.exists(path))
-    read_only = _read_only(root, access, scan)
+    own = frozenset(_inside(root, own_program_folders())) if access.writes else frozenset()
+    protected = _protected(root, scan) if access.writes and not access.protected else frozenset()
     return SandboxPolicy(
         root,
         _outermost(path for path in map(os.path.realpath, paths) if path != "/"),
         all_hidden,
-        read_only,
-        _pinned(root, all_hidden | read_only) if access.writes else frozenset(),
+        own | protected,
+        _pinned(root, all_hidden | own, protected) if access.writes else frozenset(),
         access.writes,
         access.network,
     )
 
 
-def _read_only(root: str, access: Access, scan: SensitivePaths) -> frozenset[str]:
-    """Return the paths of a writable workspace that a command must not change; those of symlinks with their targets."""
-    if not access.writes:
-        return frozenset()
-    paths = own_program_folders()
-    if not access.protected:
-        paths += [*scan.protected, *(os.path.realpath(path) for path in scan.protected if os.path.islink(path))]
-    return frozenset(path for path in paths if path != root and is_below(path, [root]))
+def _inside(root: str, paths: Iterable[str]) -> Iterator[str]:
+    return (path for path in paths if path != root and is_below(path, [root]))
 
 
-def _pinned(root: str, exceptions: frozenset[str]) -> frozenset[str]:
-    """Return the folders between the workspace and these paths, apart from those inside another of the paths."""
-    pinned: set[str] = set()
-    for path in exceptions:
-        if path == root or not is_below(path, [root]):
-            continue
+def _protected(root: str, scan: SensitivePaths) -> frozenset[str]:
+    """Return the protected paths of a workspace; those of symlinks with their targets."""
+    targets = [os.path.realpath(path) for path in scan.protected if os.path.islink(path)]
+    return frozenset(_inside(root, [*scan.protected, *targets]))
+
+
+def _pinned(root: str, always: frozenset[str], protected: frozenset[str]) -> frozenset[str]:
+    """Return the folders that cannot be moved; of very many, those with protected paths are left out."""
+    exceptions = always | protected
+    of_protected = _folders_above(root, protected, exceptions)
+    pinned = _folders_above(root, always, exceptions)
+    return frozenset(pinned | of_protected if len(of_protected) <= MOST_PINNED else pinned)
+
+
+def _folders_above(root: str, paths: Iterable[str], exceptions: frozenset[str]) -> set[str]:
+    """Return the folders between the workspace and these paths, apart from those inside another exception."""
+    above: set[str] = set()
+    for path in _inside(root, paths):
         folders: list[str] = []
         while (path := os.path.dirname(path)) != root:
             folders = [] if path in exceptions else [*folders, path]
-        pinned.update(folders)
-    return frozenset(pinned)
+        above.update(folders)
+    return above
 
 
 def own_program_folders() -> list[str]:
