@@ -205,6 +205,7 @@ def _write_files(world: World) -> None:
         "home/workspace/.antiphon/agents/one.md": "limits\n",
         "home/workspace/sub/.envrc": "true\n",
         "home/workspace/keys/deploy.key": f"-----BEGIN PRIVATE KEY-----\n{CANARY}\n",
+        "home/workspace/closed/.env": f"{CANARY}\n",
         "home/workspace/steps/build.txt": "all:\n",
         "home/workspace/one/Makefile": "one:\n",
         "home/workspace/other/one/Makefile": "other:\n",
@@ -217,6 +218,7 @@ def _write_files(world: World) -> None:
         path.write_text(text)
     (world.workspace / "link").symlink_to(world.home / ".ssh" / "id_rsa")
     (world.workspace / "linked-config").symlink_to(".git/config")
+    (world.workspace / "closed").chmod(0)
     (world.workspace / "justfile").symlink_to("steps/build.txt")
     (world.workspace / "noxfile.py").symlink_to("nowhere")
     world.folder.chmod(0o755)

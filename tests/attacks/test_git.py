@@ -163,10 +163,11 @@ def test_an_embedded_bare_repository_is_refused(repository):
     assert repository.is_attacked()
 
 
-def test_a_repository_below_the_workspace_is_listed_too(repository):
-    repository.run(f"git init -q below/deep && git -C below/deep config alias.st '!touch {repository.trace}'")
+@pytest.mark.parametrize("below", ["below", "a/repository/five/levels/below"])
+def test_a_repository_below_the_workspace_is_listed_too(repository, below):
+    repository.run(f"git init -q {below} && git -C {below} config alias.st '!touch {repository.trace}'")
 
-    repository.run("git st", git_environment(repository.folder), below="below/deep")
+    repository.run("git st", git_environment(repository.folder), below=below)
 
     assert not repository.is_attacked()
 

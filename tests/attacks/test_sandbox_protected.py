@@ -47,6 +47,7 @@ CHANGES = (
     Attack("replace a folder with a Makefile", "mv one src/one && mv other/one one && echo WON"),
     Attack("rename a private key", "mv keys/deploy.key keys/plain && echo WON && mv keys/plain keys/deploy.key"),
     Attack("make folders of packages of those with secrets", "mv keys node_modules && echo WON"),
+    Attack("open a closed folder and read .env", "chmod 700 closed; cat closed/.env"),
     Attack("move a folder out", "mv src $OUT/; [ -e $OUT/file ] && [ -e $OUT/src ] && echo WON"),
 )  # fmt: skip
 # Their names do not exist, so nothing forbids them; they are renamed when the command has ended.

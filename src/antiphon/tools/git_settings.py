@@ -77,9 +77,9 @@ VARIABLES: Mapping[str, str] = {
 }
 # Where the settings cannot be listed, git finds no repository.
 NO_REPOSITORY = {"GIT_DIR": "/dev/null"}
-MOST_REPOSITORIES = 20
-MOST_FOLDERS = 500
-MOST_DEPTH = 3
+MOST_REPOSITORIES = 50
+MOST_FOLDERS = 2_000
+MOST_DEPTH = 8
 MOST_NAMES = 500
 MOST_BYTES = 1024 * 1024
 MOST_NAME = 1_000

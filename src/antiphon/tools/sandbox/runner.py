@@ -16,7 +16,13 @@ from antiphon.tools.access import WRITABLE, Access
 from antiphon.tools.functions import run_in_thread
 from antiphon.tools.git_settings import git_environment
 from antiphon.tools.programs import system_program, wait_despite_cancellation
-from antiphon.tools.sandbox.confinement import NO_CONFINEMENT, Confinement, confine_command, supervisor_words
+from antiphon.tools.sandbox.confinement import (
+    NO_CONFINEMENT,
+    Confinement,
+    WorkspaceTooLarge,
+    confine_command,
+    supervisor_words,
+)
 from antiphon.tools.sandbox.scan import move_new_protected
 
 # The variables of our environment that a command gets; all others, such as keys, are withheld.
@@ -117,12 +123,15 @@ async def run_command(
     access: Access,
 ) -> Outcome:
     """Run a command to its end; on cancellation, wait until all its processes have ended."""
-    confinement = await run_in_thread(
-        lambda: confine_command(
-            folder, access, environment,
-            readable=settings.readable, hidden=settings.hidden, bubblewrap=settings.bubblewrap,
-        )
-    )  # fmt: skip
+    try:
+        confinement = await run_in_thread(
+            lambda: confine_command(
+                folder, access, environment,
+                readable=settings.readable, hidden=settings.hidden, bubblewrap=settings.bubblewrap,
+            )
+        )  # fmt: skip
+    except WorkspaceTooLarge as error:
+        return Outcome("failed", "", problem=str(error))
     task = _task(folder, command, time_ms, settings, confinement)
     git = await run_in_thread(lambda: git_environment(folder))
     variables = {**git, **command_environment(environment, settings, confinement.variables)}
