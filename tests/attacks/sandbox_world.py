@@ -137,7 +137,7 @@ class World:
             [program, "-B", str(FOLDER / "sandbox_runner.py")] if self.user == os.geteuid() else
             [program, "-B", f"{package_copy()}/sandbox_runner.py"],
             input=json.dumps(task), capture_output=True, text=True, cwd="/",
-            env={"PATH": path, "PYTHONPATH": package_copy()}, **self.identity,
+            env={"PATH": path, "PYTHONPATH": f"{package_copy()}:{self.workspace}/.venv/lib/site"}, **self.identity,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         outcome: dict[str, Any] = json.loads(done.stdout)
@@ -204,6 +204,12 @@ def _write_files(world: World) -> None:
         "home/workspace/.git/refs/heads/README": "",
         "home/workspace/.antiphon/agents/one.md": "limits\n",
         "home/workspace/sub/.envrc": "true\n",
+        "home/workspace/keys/deploy.key": f"-----BEGIN PRIVATE KEY-----\n{CANARY}\n",
+        "home/workspace/closed/.env": f"{CANARY}\n",
+        "home/workspace/steps/build.txt": "all:\n",
+        "home/workspace/one/Makefile": "one:\n",
+        "home/workspace/other/one/Makefile": "other:\n",
+        "home/workspace/.venv/lib/site/library.py": "",
         "home/workspace/tool/driver.py": (FOLDER / "sandbox_driver.py").read_text(),
     }
     for name, text in texts.items():
@@ -212,6 +218,9 @@ def _write_files(world: World) -> None:
         path.write_text(text)
     (world.workspace / "link").symlink_to(world.home / ".ssh" / "id_rsa")
     (world.workspace / "linked-config").symlink_to(".git/config")
+    (world.workspace / "closed").chmod(0)
+    (world.workspace / "justfile").symlink_to("steps/build.txt")
+    (world.workspace / "noxfile.py").symlink_to("nowhere")
     world.folder.chmod(0o755)
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.tools.access import WRITABLE
+from antiphon.tools import programs
+from antiphon.tools.access import WRITABLE, Access
 from antiphon.tools.git_settings import git_environment, program_settings
 from antiphon.tools.sandbox.runner import ShellSettings, run_command
 from tests.attacks.attack import Attack
@@ -73,6 +74,7 @@ ATTACKS = (
     Attack("a filter whose name has a quote and a sign", "filter.a'b=c.clean"),
     Attack("settings that are a FIFO", "mkfifo .git/config", works_unprotected=False),
     Attack("settings that are /dev/zero", "/dev/zero", works_unprotected=False),
+    Attack("a git and a bash in a folder of PATH", "bin/git", works_unprotected=False),
 )
 
 
@@ -161,10 +163,11 @@ def test_an_embedded_bare_repository_is_refused(repository):
     assert repository.is_attacked()
 
 
-def test_a_repository_below_the_workspace_is_listed_too(repository):
-    repository.run(f"git init -q below/deep && git -C below/deep config alias.st '!touch {repository.trace}'")
+@pytest.mark.parametrize("below", ["below", "a/repository/five/levels/below"])
+def test_a_repository_below_the_workspace_is_listed_too(repository, below):
+    repository.run(f"git init -q {below} && git -C {below} config alias.st '!touch {repository.trace}'")
 
-    repository.run("git st", git_environment(repository.folder), below="below/deep")
+    repository.run("git st", git_environment(repository.folder), below=below)
 
     assert not repository.is_attacked()
 
@@ -219,7 +222,25 @@ def test_settings_that_run_programs_are_listed_for_people(repository):
 
 def test_a_folder_outside_of_any_repository_needs_no_repository(tmp_path):
     assert "GIT_DIR" not in git_environment(tmp_path)
-    assert git_environment(tmp_path, {"PATH": str(tmp_path)}) == {}
+
+
+def test_git_finds_no_repository_where_the_system_has_no_git(repository, monkeypatch):
+    monkeypatch.setattr(programs, "SYSTEM_PATH", str(repository.folder))
+
+    assert git_environment(repository.folder)["GIT_DIR"] == "/dev/null"
+
+
+def test_no_program_of_the_workspace_is_run_outside_the_sandbox(repository, monkeypatch):
+    (repository.folder / "bin").mkdir()
+    for name in ("git", "bash", "true"):
+        shutil.copy(repository.program, repository.folder / "bin" / name)
+    path = f"{repository.folder / 'bin'}:bin:{os.environ['PATH']}"
+    monkeypatch.setenv("PATH", path)
+
+    asyncio.run(run_command(repository.folder, "echo", 20_000, ShellSettings(), {**PLAIN, "PATH": path}, WRITABLE))
+    asyncio.run(run_command(repository.folder, "echo", 20_000, ShellSettings(), PLAIN, Access(outside=True)))
+
+    assert not repository.is_attacked()
 
 
 def test_commands_of_agents_have_these_variables(repository):

@@ -39,6 +39,15 @@ CHANGES = (
     Attack("write Antiphon's store", "echo x >> $PERSON/own/store.db && echo WON"),
     Attack("move the repository away", "mv .git src/git && echo WON"),
     Attack("move .env and read it", "mv .env src/plain && cat src/plain"),
+    Attack("change a program of Antiphon", "echo x >> .venv/lib/site/library.py && echo WON"),
+    Attack("add a program to those of Antiphon", "echo x > .venv/lib/site/json.py && echo WON"),
+    Attack("replace the folder of Antiphon's programs", "mv .venv src/venv && mkdir .venv && echo WON"),
+    Attack("change the target of a protected symlink", "echo x >> steps/build.txt && echo WON"),
+    Attack("replace the target of a protected symlink", "mv steps src/steps && mkdir steps && echo WON"),
+    Attack("replace a folder with a Makefile", "mv one src/one && mv other/one one && echo WON"),
+    Attack("rename a private key", "mv keys/deploy.key keys/plain && echo WON && mv keys/plain keys/deploy.key"),
+    Attack("make folders of packages of those with secrets", "mv keys node_modules && echo WON"),
+    Attack("open a closed folder and read .env", "chmod 700 closed; cat closed/.env"),
     Attack("move a folder out", "mv src $OUT/; [ -e $OUT/file ] && [ -e $OUT/src ] && echo WON"),
 )  # fmt: skip
 # Their names do not exist, so nothing forbids them; they are renamed when the command has ended.

@@ -14,8 +14,10 @@ from antiphon.messages import ToolCall
 from antiphon.tools.access import READ_ONLY, WRITABLE, Access
 from antiphon.tools.context import CURRENT, Context
 from antiphon.tools.git_settings import git_environment
-from antiphon.tools.sandbox import confinement
+from antiphon.tools.sandbox import Sandbox, confinement
 from antiphon.tools.sandbox.runner import OutputBuffer, ShellSettings, run_command
+from antiphon.tools.shell import shell_function
+from antiphon.tools.workspace import Workspace
 from tests.attacks.sandbox_world import require_layers
 from tests.fixtures.mcp_tools import run
 from tests.fixtures.processes import processes_in
@@ -346,3 +348,13 @@ def test_of_much_output_the_beginning_and_the_end_are_kept(sizes):
     else:
         assert buffer.text.startswith(written[:50].decode() + "\n[… ")
         assert buffer.text.endswith(" bytes omitted …]\n" + written[-50:].decode())
+
+
+@pytest.mark.parametrize("bubblewrap", [False, True])
+def test_a_command_is_assessed_with_the_layers_that_it_runs_in(tmp_path, monkeypatch, bubblewrap):
+    weak = Sandbox(True, ("landlock 1", "seccomp", "bubblewrap 0.8.0"), (), 1, True, "/usr/bin/bwrap")
+    monkeypatch.setattr(confinement, "find_sandbox", lambda: weak)
+    function = shell_function(Workspace(tmp_path), ShellSettings(bubblewrap=bubblewrap))
+
+    assert function.assess is not None
+    assert function.assess({"command": "ls", "network": False}).sandbox == bubblewrap

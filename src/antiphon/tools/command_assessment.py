@@ -6,12 +6,14 @@ from antiphon.tools.assessment import ANY_HOST, Assessment
 from antiphon.tools.commands.judgement import judge_command
 from antiphon.tools.errors import ToolCallError
 from antiphon.tools.protected import is_protected
-from antiphon.tools.sandbox import find_sandbox
+from antiphon.tools.sandbox.confinement import confines
 from antiphon.tools.workspace import Workspace
 
 
-def assess_command(workspace: Workspace, command: str, *, wants_network: bool = False) -> Assessment:
-    """Assess a command; raise `ToolCallError` if no shell could run it."""
+def assess_command(
+    workspace: Workspace, command: str, *, wants_network: bool = False, bubblewrap: bool = True
+) -> Assessment:
+    """Assess a command, run with bubblewrap or without; raise `ToolCallError` if no shell could run it."""
     if "\0" in command:
         raise ToolCallError("The command contains a NUL character; nothing was run.")
     judgement = judge_command(command)
@@ -20,7 +22,7 @@ def assess_command(workspace: Workspace, command: str, *, wants_network: bool = 
     return Assessment(
         risk=judgement.risk,
         kind="command",
-        sandbox=find_sandbox().confines,
+        sandbox=confines(workspace.folder, bubblewrap=bubblewrap),
         network=(ANY_HOST,) if needs_network else (),
         protected=protected,
         reason=judgement.reason,

@@ -8,12 +8,13 @@ are listed by git itself, which runs nothing to list them, and overridden one by
 import os
 import re
 import resource
-import shutil
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+
+from antiphon.tools.programs import system_program
 
 # Prints the difference of two files, in place of a program that a repository names.
 PLAIN_DIFF = 'f() { diff -u -- "$2" "$5"; return 0; }; f'
@@ -76,9 +77,9 @@ VARIABLES: Mapping[str, str] = {
 }
 # Where the settings cannot be listed, git finds no repository.
 NO_REPOSITORY = {"GIT_DIR": "/dev/null"}
-MOST_REPOSITORIES = 20
-MOST_FOLDERS = 500
-MOST_DEPTH = 3
+MOST_REPOSITORIES = 50
+MOST_FOLDERS = 2_000
+MOST_DEPTH = 8
 MOST_NAMES = 500
 MOST_BYTES = 1024 * 1024
 MOST_NAME = 1_000
@@ -90,14 +91,14 @@ class UnlistedSettings(Exception):
     """The settings of a repository cannot be listed."""
 
 
-def git_environment(folder: Path, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return variables with which git, used in a folder or below, runs no program that a repository names."""
-    git = shutil.which("git", path=environment.get("PATH", os.defpath))
-    if git is None:
-        return {}
+def git_environment(folder: Path) -> dict[str, str]:
+    """Return variables with which git, used in a folder or below, runs no program that a repository names.
+
+    The git that lists the settings is the system's, because a command may have put another one into a folder of PATH.
+    """
     try:
-        names = {name for repository in _repositories(folder) for name in program_settings(repository, git)}
-    except UnlistedSettings:
+        names = {name for repository in _repositories(folder) for name in program_settings(repository)}
+    except (UnlistedSettings, FileNotFoundError):
         return {**VARIABLES, **NO_REPOSITORY, **_as_variables(FIXED)}
     settings = dict(FIXED)
     for name in names:
@@ -106,8 +107,14 @@ def git_environment(folder: Path, environment: Mapping[str, str] = os.environ) -
     return {**VARIABLES, **_as_variables(settings)}
 
 
-def program_settings(repository: Path, git: str = "git") -> dict[str, str]:
-    """Return the settings of a repository that are commands; raise `UnlistedSettings` if they cannot be listed."""
+def program_settings(repository: Path) -> dict[str, str]:
+    """Return the settings of a repository that are commands; raise `UnlistedSettings` if they cannot be listed.
+
+    Without a git of the system, raise FileNotFoundError.
+    """
+    git = system_program("git")
+    if git is None:
+        raise FileNotFoundError("git is not installed in a folder of the system")
     settings = _list_settings(repository, git)
     commands = {name: settings[name] for name in sorted(settings) if _is_command(name)}
     if len(commands) > MOST_NAMES:

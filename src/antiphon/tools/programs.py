@@ -1,6 +1,7 @@
 """Run our own small programs as processes, because only a process can be stopped at any time."""
 
 import asyncio
+import shutil
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import suppress
@@ -8,6 +9,15 @@ from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
+# Folders of the system; those of PATH may be in a workspace, where a command can put a program.
+SYSTEM_PATH = (
+    "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin:/nix/var/nix/profiles/default/bin:/opt/homebrew/bin"
+)
+
+
+def system_program(name: str) -> str | None:
+    """Return the path of a program of the system; PATH is not used."""
+    return shutil.which(name, path=SYSTEM_PATH)
 
 
 async def run_program(program: Path, data: bytes, limit_ms: int) -> bytes | None:

@@ -71,7 +71,12 @@ def shell_function(
         return format_outcome(outcome, time_ms, shell_settings)
 
     def assess(arguments: Mapping[str, Any]) -> Assessment:
-        assessment = assess_command(workspace, arguments["command"], wants_network=arguments["network"])
+        assessment = assess_command(
+            workspace,
+            arguments["command"],
+            wants_network=arguments["network"],
+            bubblewrap=shell_settings.bubblewrap,
+        )
         if undo is None or assessment.risk == "read":
             return assessment
         return replace(assessment, no_undo=undo.problem(workspace))

@@ -1,12 +1,15 @@
 """The policy of a command names what it can read, and hides credentials and our own data."""
 
 import os
+import sys
+
+import pytest
 
 from antiphon.tools.access import READ_ONLY, WRITABLE, Access
 from antiphon.tools.sandbox import policy as policy_module
 from antiphon.tools.sandbox.bubblewrap import bubblewrap_options
 from antiphon.tools.sandbox.landlock import READ, READ_FOLDER, WRITE, path_rules, scope_rules
-from antiphon.tools.sandbox.policy import make_policy, tool_chain_variables
+from antiphon.tools.sandbox.policy import PACKAGE, make_policy, own_program_folders, tool_chain_variables
 from antiphon.tools.sandbox.scan import SensitivePaths, scan_workspace
 from antiphon.tools.sandbox.seatbelt import seatbelt_profile
 
@@ -100,6 +103,46 @@ def test_a_protected_path_of_a_writable_workspace_is_read_only(tmp_path):
     assert rules[str(work / "src")] == READ | WRITE
     assert rules[str(work / ".git")] == READ
     assert not rules[str(work)] & WRITE
+
+
+@pytest.mark.parametrize("access", [WRITABLE, Access(writes=True, protected=True)])
+def test_the_programs_that_run_antiphon_are_read_only_and_cannot_be_moved(tmp_path, monkeypatch, access):
+    work = tmp_path / "work"
+    for name in ("own/lib/python", "own/bin"):
+        (work / name).mkdir(parents=True)
+    monkeypatch.setattr(sys, "prefix", str(work / "own"))
+    monkeypatch.setattr(sys, "path", [str(work), str(work / "own/lib/python")])
+    policy = workspace_policy(work, access)
+
+    assert policy.read_only == {str(work / name) for name in ("own/bin", "own/lib", "own/lib/python")}
+    assert policy.pinned == {str(work / "own")}
+    assert not rules_of(policy)[str(work)] & WRITE
+
+
+def test_the_package_and_the_interpreter_are_programs_that_run_antiphon():
+    folders = own_program_folders()
+
+    assert os.path.realpath(PACKAGE) in folders
+    assert os.path.dirname(os.path.realpath(sys.executable)) in folders
+
+
+def test_a_folder_is_not_pinned_inside_a_read_only_one(tmp_path):
+    work = tmp_path / "work"
+    (work / "app/.github/deep").mkdir(parents=True)
+    (work / "app/.github/deep/.env").write_text("")
+    scan = SensitivePaths((str(work / "app/.github/deep/.env"),), {str(work / "app/.github"): 1})
+
+    assert make_policy(str(work), WRITABLE, scan, {"HOME": str(tmp_path)}).pinned == {str(work / "app")}
+
+
+def test_very_many_folders_are_not_pinned_unless_secrets_or_own_programs_are_in_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(policy_module, "MOST_PINNED", 1)
+    work = tmp_path / "work"
+    for name in ("one/Makefile", "two/Makefile", "three/id_rsa"):
+        (work / name).parent.mkdir(parents=True)
+        (work / name).write_text("")
+
+    assert workspace_policy(work, WRITABLE).pinned == {str(work / "three")}
 
 
 def test_a_workspace_without_exceptions_has_one_rule(tmp_path):

@@ -1,12 +1,18 @@
 """Secrets and protected paths of a workspace are found, and new protected ones are renamed."""
 
+import asyncio
 import os
 
 import pytest
 
-from antiphon.tools.sandbox import scan
+from antiphon.tools.access import READ_ONLY
+from antiphon.tools.sandbox import find_sandbox, scan
+from antiphon.tools.sandbox.confinement import confines
 from antiphon.tools.sandbox.names import is_key, is_secret
+from antiphon.tools.sandbox.runner import ShellSettings, run_command
 from antiphon.tools.sandbox.scan import move_new_protected, scan_workspace
+
+PLAIN = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
 
 
 @pytest.mark.parametrize("name", [".env", ".env.local", "id_rsa", "store.p12", ".netrc", ".ssh", "credentials.json"])
@@ -46,13 +52,30 @@ def test_secrets_and_protected_paths_are_found_in_subfolders_but_not_in_packages
     )
 
 
-def test_the_walk_ends_at_its_limit(tmp_path, monkeypatch):
+def test_the_walk_for_secrets_ends_at_its_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(scan, "MOST_VISITED", 2)
     for name in ("a/b/.env", ".env"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
 
-    assert scan_workspace(str(tmp_path)).secrets == (str(tmp_path / ".env"),)
+    incomplete = scan_workspace(str(tmp_path))
+
+    assert incomplete.secrets == (str(tmp_path / ".env"),)
+    assert not incomplete.is_complete
+    assert str(tmp_path / "a/b/.env") in scan_workspace(str(tmp_path), secrets=False).protected
+
+
+def test_no_command_starts_in_a_workspace_that_is_too_large_until_it_is_smaller(tmp_path, monkeypatch):
+    (tmp_path / ".env").write_text("secret")
+    with monkeypatch.context() as patch:
+        patch.setattr(scan, "MOST_VISITED", 0)
+        outcome = asyncio.run(run_command(tmp_path, "cat .env", 20_000, ShellSettings(), PLAIN, READ_ONLY))
+    is_asked = not confines(tmp_path)
+    asyncio.run(run_command(tmp_path, "true", 20_000, ShellSettings(), PLAIN, READ_ONLY))
+
+    assert (outcome.reason, outcome.output, is_asked) == ("failed", "", True)
+    assert "use a smaller folder as the workspace" in outcome.problem
+    assert confines(tmp_path) == find_sandbox().confines
 
 
 def test_a_new_protected_path_is_renamed_and_an_old_one_stays(tmp_path):

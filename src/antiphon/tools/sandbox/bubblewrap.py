@@ -2,10 +2,10 @@
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 
+from antiphon.tools.programs import SYSTEM_PATH, system_program
 from antiphon.tools.sandbox.policy import SYSTEM, SandboxPolicy, is_below
 
 TRIAL_S = 10
@@ -22,7 +22,7 @@ MACHINE_PROC = ("sys", "sysrq-trigger", "irq", "bus", "acpi", "fs")
 
 def bubblewrap_program() -> str | None:
     """Return the path of bubblewrap outside the folders that a project could put into PATH."""
-    return shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin")
+    return system_program("bwrap")
 
 
 def bubblewrap_version(program: str) -> str:
@@ -37,7 +37,9 @@ def bubblewrap_version(program: str) -> str:
 
 def _trial(words: list[str]) -> str:
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=TRIAL_S, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=TRIAL_S, stdin=subprocess.DEVNULL, env={"PATH": SYSTEM_PATH}
+        )
     except subprocess.TimeoutExpired as error:
         raise OSError("it does not answer") from error
     if done.returncode:
@@ -52,7 +54,10 @@ def bubblewrap_options(policy: SandboxPolicy, supervisor: str) -> list[str]:
     mounts = {path: words for path, words in mounts.items() if not is_below(path, [policy.folder])}
     mounts |= {path: words for path, words in _special_mounts() if path != policy.folder}
     mounts[policy.folder] = ["--bind" if policy.writes else "--ro-bind", policy.folder, policy.folder]
-    mounts |= {path: ["--ro-bind", path, path] for path in policy.read_only if os.path.lexists(path)}
+    # A folder that is a mount cannot be moved.
+    mounts |= {path: ["--bind", path, path] for path in policy.pinned}
+    # In place of a symlink, its target is read-only.
+    mounts |= {path: ["--ro-bind", path, path] for path in policy.read_only if _is_mountable(path)}
     if not is_below(supervisor, visible):
         mounts[supervisor] = ["--ro-bind", supervisor, supervisor]
     words = _namespaces(network=policy.network)
@@ -89,6 +94,10 @@ def _special_mounts() -> Iterator[tuple[str, list[str]]]:
     yield "/dev/shm", ["--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]
     yield "/tmp", ["--size", str(TEMPORARY_BYTES), "--perms", "1777", "--tmpfs", "/tmp"]
     yield "/var/tmp", ["--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/var/tmp"]
+
+
+def _is_mountable(path: str) -> bool:
+    return os.path.exists(path) and not os.path.islink(path)
 
 
 def _mask(path: str) -> list[str]:

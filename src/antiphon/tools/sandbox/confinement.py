@@ -14,7 +14,7 @@ from antiphon.tools.sandbox.bubblewrap import bubblewrap_options
 from antiphon.tools.sandbox.detection import Sandbox, find_sandbox, without_bubblewrap
 from antiphon.tools.sandbox.landlock import path_rules, scope_rules
 from antiphon.tools.sandbox.policy import SandboxPolicy, make_policy, tool_chain_variables
-from antiphon.tools.sandbox.scan import SensitivePaths, scan_workspace
+from antiphon.tools.sandbox.scan import MOST_VISITED, SensitivePaths, scan_workspace
 from antiphon.tools.sandbox.seatbelt import seatbelt_profile
 from antiphon.tools.sandbox.seccomp import build_filter
 
@@ -44,6 +44,21 @@ class Confinement:
 
 
 NO_CONFINEMENT = Confinement()
+# Workspaces whose last scan was incomplete.
+_too_large: set[str] = set()
+
+
+class WorkspaceTooLarge(Exception):
+    """A workspace has too many names to find all its secrets."""
+
+
+def confines(folder: Path, *, bubblewrap: bool = True) -> bool:
+    """Whether commands may run unasked in a workspace: its layers hold, and its last scan has found all secrets."""
+    return _layers_here(bubblewrap).confines and os.path.realpath(folder) not in _too_large
+
+
+def _layers_here(bubblewrap: bool) -> Sandbox:
+    return find_sandbox() if bubblewrap else without_bubblewrap(find_sandbox())
 
 
 def confine_command(
@@ -55,13 +70,23 @@ def confine_command(
     hidden: Sequence[str] = (),
     bubblewrap: bool = True,
 ) -> Confinement:
-    """Return the confinement of a command; this reads the workspace, so it runs in a thread."""
+    """Return the confinement of a command; this reads the workspace, so it runs in a thread.
+
+    Raise `WorkspaceTooLarge` if it has too many names.
+    """
     if access.outside:
         return NO_CONFINEMENT
     root = os.path.realpath(folder)
     scan = scan_workspace(root)
+    if not scan.is_complete:
+        _too_large.add(root)
+        raise WorkspaceTooLarge(
+            f"the workspace has more than {MOST_VISITED:,} files, so not all its secrets can be hidden; "
+            "use a smaller folder as the workspace, or let a person allow the command outside the sandbox"
+        )
+    _too_large.discard(root)
     policy = make_policy(root, access, scan, environment, readable=readable, hidden=hidden)
-    sandbox = find_sandbox() if bubblewrap else without_bubblewrap(find_sandbox())
+    sandbox = _layers_here(bubblewrap)
     variables = tool_chain_variables(environment)
     if "sandbox-exec" in sandbox.layers and sandbox.program is not None:
         profile = seatbelt_profile(policy, SUPERVISOR, tempfile.gettempdir())

@@ -87,8 +87,7 @@ def scope_rules(policy: SandboxPolicy, version: int) -> Ruleset | None:
 class _Cover:
     """Rules for the paths of a policy; rules can only allow, so what lies beside an exception is listed by name.
 
-    A name that appears beside an exception while the command runs has no rule: it can be neither read nor, beside a
-    read-only one, written.
+    In the folders above an exception nothing can be created, moved or removed, so the exception stays where it is.
     """
 
     def __init__(self, policy: SandboxPolicy) -> None:
@@ -106,7 +105,7 @@ class _Cover:
         if not has_read_only and path not in self._with_hidden:
             yield rights, path
             return
-        yield (READ_FOLDER if has_read_only else rights & ~READ_FILE), path
+        yield READ_FOLDER, path
         with suppress(OSError):
             for name in os.listdir(path):
                 child = os.path.join(path, name)

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,11 @@ TOOL_CHAINS: Mapping[str, str | None] = {
     ".local/share/mise": "MISE_DATA_DIR", ".local/share/fnm": None, ".local/share/pnpm": "PNPM_HOME", "bin": None,
     "go/bin": None, "go/pkg": None, "miniconda3": None, "anaconda3": None, "miniforge3": None,
 }  # fmt: skip
+# Bubblewrap takes 9,000 words, three for each mount.
+MOST_PINNED = 1_000
+# What of a Python's prefix its programs are made of.
+OWN_FOLDERS = ("bin", "lib", "lib64", "Scripts", "pyvenv.cfg")
+PACKAGE = Path(__file__).parents[2]
 # What belongs to the programs of a folder `bin`.
 BESIDE_BIN = ("lib", "lib64", "libexec", "share", "include", "pyvenv.cfg", "conda-meta")
 
@@ -48,6 +53,8 @@ class SandboxPolicy:
     hidden: frozenset[str]
     # Paths of a writable workspace that are not writable.
     read_only: frozenset[str]
+    # Folders of a writable workspace that cannot be moved, because hidden or read-only paths are in them.
+    pinned: frozenset[str]
     writes: bool
     network: bool
 
@@ -64,9 +71,9 @@ def make_policy(
     """Return the policy of a command with this access."""
     root = os.path.realpath(folder)
     home = home_folder(environment)
-    own = [os.path.join(home, path[2:]) if path.startswith("~/") else path for path in (*readable, *hidden)]
-    extra = own[: len(readable)]
-    hidden_paths = [*own[len(readable) :], *SYSTEM_SECRETS, *antiphon_paths(environment), *scan.secrets]
+    settings = [os.path.join(home, path[2:]) if path.startswith("~/") else path for path in (*readable, *hidden)]
+    extra = settings[: len(readable)]
+    hidden_paths = [*settings[len(readable) :], *SYSTEM_SECRETS, *antiphon_paths(environment), *scan.secrets]
     # A home below /opt does not become readable with it.
     system = [path for path in SYSTEM if path == "/usr" or not is_below(home, [path])]
     paths = [*system, *(os.path.join(home, name) for name in TOOL_CHAINS), *_program_folders(environment, home)]
@@ -74,15 +81,60 @@ def make_policy(
         # Often a link to a file below /run.
         paths.append("/etc/resolv.conf")
     paths += [*extra, *_git_folders(root)]
+    # A link to a secret is not hidden itself, but its target is.
+    all_hidden = frozenset(os.path.realpath(path) for path in hidden_paths if os.path.exists(path))
+    own = frozenset(_inside(root, own_program_folders())) if access.writes else frozenset()
+    protected = _protected(root, scan) if access.writes and not access.protected else frozenset()
     return SandboxPolicy(
         root,
         _outermost(path for path in map(os.path.realpath, paths) if path != "/"),
-        # A link to a secret is not hidden itself, but its target is.
-        frozenset(os.path.realpath(path) for path in hidden_paths if os.path.exists(path)),
-        frozenset(scan.protected) if access.writes and not access.protected else frozenset(),
+        all_hidden,
+        own | protected,
+        _pinned(root, all_hidden | own, protected) if access.writes else frozenset(),
         access.writes,
         access.network,
     )
+
+
+def _inside(root: str, paths: Iterable[str]) -> Iterator[str]:
+    return (path for path in paths if path != root and is_below(path, [root]))
+
+
+def _protected(root: str, scan: SensitivePaths) -> frozenset[str]:
+    """Return the protected paths of a workspace; those of symlinks with their targets."""
+    targets = [os.path.realpath(path) for path in scan.protected if os.path.islink(path)]
+    return frozenset(_inside(root, [*scan.protected, *targets]))
+
+
+def _pinned(root: str, always: frozenset[str], protected: frozenset[str]) -> frozenset[str]:
+    """Return the folders that cannot be moved; of very many, those with protected paths are left out."""
+    exceptions = always | protected
+    of_protected = _folders_above(root, protected, exceptions)
+    pinned = _folders_above(root, always, exceptions)
+    return frozenset(pinned | of_protected if len(of_protected) <= MOST_PINNED else pinned)
+
+
+def _folders_above(root: str, paths: Iterable[str], exceptions: frozenset[str]) -> set[str]:
+    """Return the folders between the workspace and these paths, apart from those inside another exception."""
+    above: set[str] = set()
+    for path in _inside(root, paths):
+        folders: list[str] = []
+        while (path := os.path.dirname(path)) != root:
+            folders = [] if path in exceptions else [*folders, path]
+        above.update(folders)
+    return above
+
+
+def own_program_folders() -> list[str]:
+    """Return the files and folders of the programs that run Antiphon: its package, its Python and what this imports.
+
+    A command that changed one of them would run outside the sandbox the next time that Antiphon uses it.
+    """
+    prefixes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
+    paths = [os.path.join(prefix, name) for prefix in prefixes for name in OWN_FOLDERS]
+    paths += [str(PACKAGE), os.path.dirname(sys.executable), os.path.dirname(os.path.realpath(sys.executable))]
+    paths += [path for path in sys.path if os.path.isabs(path)]
+    return sorted({path for path in map(os.path.realpath, paths) if os.path.exists(path)})
 
 
 def _outermost(paths: Iterable[str]) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import re
-import shutil
 import signal
 from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
 from collections.abc import Mapping, Sequence
@@ -16,8 +15,14 @@ from typing import Any
 from antiphon.tools.access import WRITABLE, Access
 from antiphon.tools.functions import run_in_thread
 from antiphon.tools.git_settings import git_environment
-from antiphon.tools.programs import wait_despite_cancellation
-from antiphon.tools.sandbox.confinement import NO_CONFINEMENT, Confinement, confine_command, supervisor_words
+from antiphon.tools.programs import system_program, wait_despite_cancellation
+from antiphon.tools.sandbox.confinement import (
+    NO_CONFINEMENT,
+    Confinement,
+    WorkspaceTooLarge,
+    confine_command,
+    supervisor_words,
+)
 from antiphon.tools.sandbox.scan import move_new_protected
 
 # The variables of our environment that a command gets; all others, such as keys, are withheld.
@@ -29,8 +34,11 @@ HIDDEN = (
     "~/.cargo/credentials.toml", "~/.bash_history", "~/.zsh_history", "~/.python_history", "~/.mozilla",
     "~/.config/google-chrome", "~/.config/chromium", "~/.password-store",
 )  # fmt: skip
-# Texts by which programs report that they could not write.
-DENIALS = re.compile(r"Read-only file system|Permission denied|EROFS|EACCES|\[Errno (13|30)\]")
+# Texts by which programs report that they could not write, or not move a folder with a protected path.
+DENIALS = re.compile(
+    r"Read-only file system|Permission denied|Device or resource busy|Invalid cross-device link"
+    r"|EROFS|EACCES|EBUSY|EXDEV|\[Errno (13|16|18|30)\]"
+)
 NO_VARIABLES: Mapping[str, str] = {}
 # How long the supervisor may take after the grace time of the command.
 SUPERVISOR_MS = 15_000
@@ -115,14 +123,17 @@ async def run_command(
     access: Access,
 ) -> Outcome:
     """Run a command to its end; on cancellation, wait until all its processes have ended."""
-    confinement = await run_in_thread(
-        lambda: confine_command(
-            folder, access, environment,
-            readable=settings.readable, hidden=settings.hidden, bubblewrap=settings.bubblewrap,
-        )
-    )  # fmt: skip
+    try:
+        confinement = await run_in_thread(
+            lambda: confine_command(
+                folder, access, environment,
+                readable=settings.readable, hidden=settings.hidden, bubblewrap=settings.bubblewrap,
+            )
+        )  # fmt: skip
+    except WorkspaceTooLarge as error:
+        return Outcome("failed", "", problem=str(error))
     task = _task(folder, command, time_ms, settings, confinement)
-    git = await run_in_thread(lambda: git_environment(folder, environment))
+    git = await run_in_thread(lambda: git_environment(folder))
     variables = {**git, **command_environment(environment, settings, confinement.variables)}
     refused: list[str] = []
     try:
@@ -177,7 +188,7 @@ def command_environment(
 def _task(
     folder: Path, command: str, time_ms: int, settings: ShellSettings, confinement: Confinement
 ) -> dict[str, Any]:
-    bash = shutil.which("bash")
+    bash = system_program("bash")
     words = [bash, "--noprofile", "--norc", "-c", command] if bash else ["/bin/sh", "-c", command]
     limits = {
         "timeMs": time_ms,

@@ -10,7 +10,7 @@ from functools import lru_cache
 from antiphon.tools.protected import is_protected
 from antiphon.tools.sandbox.names import PACKAGE_FOLDERS, is_key, is_secret
 
-MOST_VISITED = 50_000
+MOST_VISITED = 200_000
 REFUSED_PREFIX = "refused-"
 REFUSED_SUFFIX = ".refused"
 # Names repeat from command to command.
@@ -24,27 +24,34 @@ class SensitivePaths:
     secrets: tuple[str, ...] = ()
     # Protected paths with their inodes, so that one that was moved is recognised.
     protected: dict[str, int] = field(default_factory=dict)
+    # Whether all names were visited.
+    is_complete: bool = True
 
 
 def scan_workspace(folder: str, *, secrets: bool = True) -> SensitivePaths:
-    """Find secrets and protected paths in a workspace, breadth first, within a limit of visited names."""
-    secret_paths = []
-    protected = {}
-    for entry in _entries(folder):
+    """Find secrets and protected paths in a workspace, breadth first; secrets within a limit of visited names."""
+    secret_paths: list[str] = []
+    protected: dict[str, int] = {}
+    for visited, entry in enumerate(_entries(folder)):
+        if secrets and visited >= MOST_VISITED:
+            return SensitivePaths(tuple(secret_paths), protected, is_complete=False)
         if is_protected_name(entry.name):
             protected[entry.path] = entry.inode()
-        if secrets and (is_secret(entry.name) or is_key(entry.path, entry.name)):
+        if secrets and (is_secret(entry.name) or is_key(entry.path, entry.name) or _is_closed(entry)):
             secret_paths.append(entry.path)
     return SensitivePaths(tuple(secret_paths), protected)
 
 
+def _is_closed(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a folder that cannot be looked into, but that a command could open by its mode."""
+    return entry.is_dir(follow_symlinks=False) and not os.access(entry.path, os.R_OK | os.X_OK)
+
+
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
     pending = deque([folder])
-    visited = 0
-    while pending and visited < MOST_VISITED:
+    while pending:
         with suppress(OSError), os.scandir(pending.popleft()) as entries:
             for entry in entries:
-                visited += 1
                 yield entry
                 if entry.is_dir(follow_symlinks=False) and not _is_leaf(entry.name):
                     pending.append(entry.path)
@@ -62,8 +69,9 @@ def move_new_protected(folder: str, before: SensitivePaths) -> list[str]:
     moved = []
     known = set(before.protected.values())
     for path, inode in scan_workspace(folder, secrets=False).protected.items():
-        # One that was moved by the command is still the person's own.
-        if before.protected.get(path) == inode or (inode in known and not os.path.lexists(_former(before, inode))):
+        # One that was moved by the command is still the person's own, unless it has replaced another.
+        is_moved = inode in known and path not in before.protected and not os.path.lexists(_former(before, inode))
+        if before.protected.get(path) == inode or is_moved:
             continue
         with suppress(OSError):
             os.rename(path, _free_name(path))
