@@ -123,14 +123,14 @@ def test_on_a_terminal_a_person_is_asked_once_and_again_after_a_change(tmp_path,
     (folder / ".antiphon" / "agents" / "poet.yaml").write_text(POET.replace("model: openai:gpt-5\n", ""))
     command = ["run", "-m", model, "--arbiter", "rules", "--workspace", folder, "Rhyme"]
 
-    with Screen(*command) as screen:
+    with Screen(*command, columns=200) as screen:
         assert "agent .antiphon/agents/poet.yaml: model" in screen.until("trust this folder?")
         screen.type("y")
         screen.until("A poem.")
-    with Screen(*command) as screen:
+    with Screen(*command, columns=200) as screen:
         assert "trust this folder?" not in screen.until("A poem.")
     (folder / "search.sh").write_text("#!/bin/sh\nexit 1\n")
-    with Screen(*command) as screen:
+    with Screen(*command, columns=200) as screen:
         shown = screen.until("trust this folder?")
         assert "has changed since you trusted it" in shown
         assert "changed program of an MCP server: search.sh" in shown
