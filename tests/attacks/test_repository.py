@@ -11,6 +11,8 @@ import pytest
 import yaml
 
 from antiphon.agents import BadAgents, load_all_agents
+from antiphon.cli.folder_trust import describe_contents, wrap_line
+from antiphon.threads import TrustedFolders, read_folder
 from tests.attacks.attack import Attack
 
 HEAD = "name: poet\nwhenToUse: for poems\nsystemPrompt: You are the poet of this team.\n"
@@ -58,11 +60,29 @@ PATHS = (
     (Attack("a folder in place of a file", "mkdir"), lambda path: path.mkdir(), "not a regular file"),
     (Attack("text that is not UTF-8", "\\xff"), lambda path: path.write_bytes(b"name: \xff\xfe"), "not UTF-8"),
 )
+QUESTION = (
+    (
+        Attack("a variable that loads another program", "env = { NODE_OPTIONS = '--require ./evil.js' }"),
+        "NODE_OPTIONS='--require ./evil.js'",
+    ),
+    (Attack("a server that starts in another folder", "cwd = 'vendor/evil'"), "in the folder vendor/evil"),
+    (Attack("a command whose end is off the screen", f"args = ['{'x' * 3_000}', 'evil.js']"), "x evil.js"),
+    (Attack("words that look like one", "args = ['a b', 'c']"), "'a b' c"),
+)
+CROWD = Attack("agents that push a server out of the question", HEAD)
+LONG_NAME = Attack(
+    "an agent whose long tools push out its model", f"{HEAD}tools: {{allowed: [{'x' * 900}]}}\nmodel: spy:x"
+)
+MODULE = Attack("a module of a trusted server that changes later", "print('evil')")
 # Those that a test below shows to work on the parser alone.
 SHOWN = ("YAML aliases that multiply", "YAML nested 5,000", "YAML that contains itself", "half of a", "NUL in a text")
 ATTACKS = tuple(
     replace(attack, works_unprotected=attack.name.startswith(SHOWN))
-    for attack in (*(attack for attack, _ in AGENT_TEXTS), *(attack for attack, _, _ in PATHS))
+    for attack in (
+        *(attack for attack, _ in (*AGENT_TEXTS, *QUESTION)),
+        *(attack for attack, _, _ in PATHS),
+        *(CROWD, LONG_NAME, MODULE),
+    )
 )
 
 
@@ -132,3 +152,62 @@ def test_a_pattern_backtracks_exponentially_in_re():
         return time.process_time() - start
 
     assert seconds(20) > 20 * seconds(10)
+
+
+def bring(folder, settings="", agents=0, agent=HEAD):
+    """Make a folder that brings a server, with some settings, and agents."""
+    (folder / ".antiphon" / "agents").mkdir(parents=True)
+    (folder / ".antiphon" / "mcp.toml").write_text(f"[servers.search]\ncommand = 'tools/search.py'\n{settings}\n")
+    for number in range(agents):
+        (folder / ".antiphon" / "agents" / f"a{number:02}.yaml").write_text(agent)
+    (folder / "tools" / "lib").mkdir(parents=True)
+    (folder / "tools" / "search.py").write_text("import lib.words")
+    (folder / "tools" / "lib" / "words.py").write_text("print('words')")
+    return folder
+
+
+@pytest.mark.parametrize(("attack", "shown"), QUESTION, ids=lambda value: getattr(value, "name", ""))
+def test_the_question_shows_everything_that_a_server_starts_with(tmp_path, attack, shown):
+    lines = describe_contents(read_folder(bring(tmp_path, attack.payload)))
+
+    assert any(line.startswith("MCP file .antiphon/mcp.toml: starts search") and shown in line for line in lines)
+
+
+def test_the_question_begins_with_what_starts_programs_and_leaves_nothing_out(tmp_path):
+    lines = describe_contents(read_folder(bring(tmp_path, agents=90, agent=CROWD.payload)))
+
+    assert lines[0] == "MCP file .antiphon/mcp.toml: starts search: tools/search.py"
+    assert sum(line.startswith("agent ") for line in lines) == 90
+
+
+def test_the_question_shows_the_model_of_an_agent_first(tmp_path):
+    lines = describe_contents(read_folder(bring(tmp_path, agents=1, agent=LONG_NAME.payload)))
+
+    assert any(line.startswith("agent .antiphon/agents/a00.yaml: model spy:x; name poet; tools xxx") for line in lines)
+
+
+@pytest.mark.parametrize("line", ["x" * 500, "ab " * 200, "字" * 100, "x" * 30 + " " * 100 + "y", "", "short"])
+def test_a_long_line_is_wrapped_without_losing_a_character(line):
+    first, *rest = wrap_line(line, 40)
+
+    assert all(len(row) <= 40 and row.startswith(" " * 6) for row in rest)
+    assert "".join([first, *(row[6:] for row in rest)]) == line
+
+
+@pytest.mark.parametrize("path", ["tools/lib/words.py", "tools/new.py"])
+def test_a_changed_or_new_module_of_a_server_ends_the_trust(tmp_path, path):
+    trusted = TrustedFolders(tmp_path / "trusted.json")
+    trusted.add(read_folder(bring(tmp_path / "work")))
+
+    (tmp_path / "work" / path).write_text(MODULE.payload)
+
+    difference = trusted.difference(read_folder(tmp_path / "work"))
+    assert [item.key for item in (*difference.new, *difference.changed)] == [f"module {path}"]
+
+
+def test_more_modules_than_are_read_are_said(tmp_path):
+    folder = bring(tmp_path)
+    for number in range(300):
+        (folder / "tools" / f"m{number}.py").touch()
+
+    assert "changes of the others are not noticed" in describe_contents(read_folder(folder))[-1]

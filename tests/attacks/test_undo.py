@@ -26,9 +26,12 @@ ODD_NAMES = Attack("names with newlines, escapes and invalid bytes", "touch $'x\
 DEEP = Attack("folders too deep to be walked", "d=x/x/x/x/x/x/x/x/x/x; mkdir -p $d/$d/$d/$d/$d/$d/$d/$d/$d/$d/$d")
 MANY = Attack("more files than can be compared", "seq 200 | xargs touch; echo more > a.txt")
 GIT_HOOK = Attack("a command writes a hook of git", "echo evil > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit")
+MOVE_SKIPPED = Attack("a folder that is not copied is moved, so that an undo deletes it", "mv node_modules x")
+RENAME_SKIPPED = Attack("the same, with a new folder in its place", "mv node_modules docs/x; mkdir node_modules")
+OBJECTS = Attack("a command deletes the objects of git", "find .git/objects -type f -delete", works_unprotected=False)
 ATTACKS = (
     DELETE_COPIES, CHANGE_COPIES, CHANGE_RECORDS, SWAP_FOLDER, SWAP_FILE, SWAP_LATER, SWAP_WORKSPACE, HARD_LINK,
-    HIDE_TIME, PIPE, ODD_NAMES, DEEP, MANY, GIT_HOOK,
+    HIDE_TIME, PIPE, ODD_NAMES, DEEP, MANY, GIT_HOOK, MOVE_SKIPPED, RENAME_SKIPPED, OBJECTS,
 )  # fmt: skip
 
 
@@ -84,6 +87,7 @@ def test_an_undo_does_not_follow_a_symlink_that_came_later(bench, force):
     if force:
         plan = bench.undo.undo(THREAD, force=True)
         assert plan.problems == ["'docs/victim' could not be restored: its folder does not exist any more"]
+        assert plan.steps == []
     else:
         with pytest.raises(ChangedSince):
             bench.undo.undo(THREAD)
@@ -117,6 +121,46 @@ def test_what_cannot_be_compared_is_said(tmp_path, attack, bench):
 
     assert "created files were not recorded" in plan.problems[0]
     assert (bench.work / "a.txt").read_text() == "one"
+
+
+@pytest.mark.parametrize("attack", [MOVE_SKIPPED, RENAME_SKIPPED], ids=lambda attack: attack.name)
+@pytest.mark.parametrize("force", [False, True])
+def test_a_moved_folder_that_was_not_copied_is_not_deleted(bench, attack, force):
+    (bench.work / "node_modules" / "inner").mkdir(parents=True)
+    (bench.work / "node_modules" / "inner" / "only").write_text("the only copy")
+    bench.shell(f"{attack.payload}; echo two > a.txt")
+
+    plan = bench.undo.undo(THREAD, force=force)
+
+    assert [path.read_text() for path in bench.work.rglob("only")] == ["the only copy"]
+    assert "node_modules was moved to" in plan.problems[0]
+    assert (bench.work / "a.txt").read_text() == "one"
+
+
+def test_a_new_folder_with_the_inode_of_a_deleted_one_is_undone(bench):
+    (bench.work / "node_modules").mkdir()
+    bench.shell("rmdir node_modules; mkdir new; echo two > new/file")
+
+    bench.undo.undo(THREAD)
+
+    assert not (bench.work / "new").exists()
+
+
+def test_deleted_objects_of_git_are_said(bench):
+    (bench.work / ".git" / "objects" / "ab").mkdir(parents=True)
+    (bench.work / ".git" / "objects" / "ab" / "cdef").write_text("object")
+    bench.shell(OBJECTS.payload)
+
+    problem = "objects of version control in .git/objects were deleted, and had not been copied"
+    assert problem in bench.undo.plan(THREAD).problems[0]
+
+
+def test_objects_that_git_packs_are_no_problem(bench):
+    (bench.work / ".git" / "objects" / "ab").mkdir(parents=True)
+    (bench.work / ".git" / "objects" / "ab" / "cdef").write_text("object")
+    bench.shell("rm .git/objects/ab/cdef; mkdir .git/objects/pack; touch .git/objects/pack/pack-1.pack")
+
+    assert not bench.undo.plan(THREAD).problems
 
 
 def test_a_command_that_may_not_write_costs_no_copies(bench):

@@ -43,7 +43,7 @@ def test_what_a_folder_brings_is_shown_and_trusted(folder, capsys):
     assert main(["trust", str(folder)]) == 0
 
     shown = capsys.readouterr().out
-    assert "agent .antiphon/agents/poet.yaml: poet, model openai:gpt-5; all tools\n" in shown
+    assert "agent .antiphon/agents/poet.yaml: model openai:gpt-5; name poet; all tools\n" in shown
     assert "MCP file .antiphon/mcp.toml: starts search: ./search.sh\n" in shown
     assert "program of an MCP server: search.sh\n" in shown
     assert "git setting core.fsmonitor = ./watch.sh (off while agents work)\n" in shown
@@ -123,14 +123,14 @@ def test_on_a_terminal_a_person_is_asked_once_and_again_after_a_change(tmp_path,
     (folder / ".antiphon" / "agents" / "poet.yaml").write_text(POET.replace("model: openai:gpt-5\n", ""))
     command = ["run", "-m", model, "--arbiter", "rules", "--workspace", folder, "Rhyme"]
 
-    with Screen(*command) as screen:
-        assert "agent .antiphon/agents/poet.yaml: poet" in screen.until("trust this folder?")
+    with Screen(*command, columns=200) as screen:
+        assert "agent .antiphon/agents/poet.yaml: model" in screen.until("trust this folder?")
         screen.type("y")
         screen.until("A poem.")
-    with Screen(*command) as screen:
+    with Screen(*command, columns=200) as screen:
         assert "trust this folder?" not in screen.until("A poem.")
     (folder / "search.sh").write_text("#!/bin/sh\nexit 1\n")
-    with Screen(*command) as screen:
+    with Screen(*command, columns=200) as screen:
         shown = screen.until("trust this folder?")
         assert "has changed since you trusted it" in shown
         assert "changed program of an MCP server: search.sh" in shown
@@ -155,3 +155,15 @@ def test_a_chat_starts_no_server_of_an_untrusted_folder(tmp_path, folder, monkey
     assert main(["chat", "-m", "scripted:chat", "--mcp", ".antiphon/mcp.toml", "Hello"]) == 2
     assert "is not trusted" in capsys.readouterr().err
     assert not (folder / "started").exists()
+
+
+def test_a_long_question_is_shown_page_by_page_and_no_page_can_be_trusted_before_the_last(tmp_path, folder):
+    variables = "\n".join(f"V{number} = 'x'" for number in range(30))
+    (folder / ".antiphon" / "mcp.toml").write_text(f"{SERVERS}[servers.search.env]\n{variables}\n")
+
+    with Screen("run", "-m", script(tmp_path), "--workspace", folder, "Rhyme") as screen:
+        assert "V29" not in screen.until("next page")
+        screen.type("y")
+        screen.until("V29=x")
+        screen.until("trust this folder?")
+    assert TrustedFolders().list() == {}

@@ -1,24 +1,33 @@
 """The question whether what a folder brings may be used: asked once on a terminal, and else answered with no."""
 
+import shlex
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import count
 
 from antiphon.agents.errors import BadAgents
 from antiphon.agents.file_reading import files_of
 from antiphon.cli.frame import command_name
 from antiphon.cli.prompt import Prompt, discard_typed_input
 from antiphon.cli.render.plain import write
-from antiphon.cli.render.text_width import clip, escape_invisible
-from antiphon.threads.folder_contents import FolderContents, FolderItem
+from antiphon.cli.render.text_width import clip, escape_invisible, width
+from antiphon.threads.folder_contents import FolderContents, FolderItem, Kind
 from antiphon.threads.trusted_folders import TrustedFolders
 from antiphon.tools.errors import ConfigError
 from antiphon.tools.mcp.config import CommandServer, Server, decode_servers
 
 QUESTION = "trust this folder? y: yes, n: no, work without these > "
+NEXT_PAGE = "Enter: next page, n: no, work without these > "
 YES = ("y", "yes")
+NO = ("n", "no")
 MOST_CELLS = 160
-MOST_LINES = 60
+FEWEST_CELLS = 20
+FEWEST_LINES = 5
+INDENT = "  "
 GIT = ("git setting", "git hook")
+# What starts programs comes first.
+ORDER: tuple[Kind, ...] = ("servers", "program", "git setting", "git hook", "agent", "module")
 
 
 def accept_folder(contents: FolderContents, *, can_ask: bool, is_quiet: bool = False) -> bool:
@@ -36,11 +45,11 @@ def accept_folder(contents: FolderContents, *, can_ask: bool, is_quiet: bool = F
     lead = "has changed since you trusted it" if is_known else "brings its own settings"
     lines = [f"{escape_invisible(contents.folder)} {lead}:"]
     changed = {item.key for item in difference.changed}
-    for item in (*difference.new, *difference.changed):
+    for item in _ordered((*difference.new, *difference.changed)):
         mark = "changed " if item.key in changed else "new " if is_known else ""
-        lines += [f"  {mark}{line}" for line in describe_item(item)]
-    for line in _first_lines(lines):
-        write(sys.stderr, f"{line}\n")
+        lines += [f"{INDENT}{mark}{line}" for line in describe_item(item)]
+    if not _show_pages(lines):
+        return False
     discard_typed_input()
     if Prompt().ask(QUESTION).strip().lower() not in YES:
         return False
@@ -59,29 +68,45 @@ def untrusted_text(contents: FolderContents) -> str:
 
 
 def describe_contents(contents: FolderContents) -> list[str]:
-    """Describe everything that a folder brings, a line for each."""
-    return _first_lines([line for item in contents.items for line in describe_item(item)])
+    """Describe everything that a folder brings, what starts programs first."""
+    return [line for item in _ordered(contents.items) for line in describe_item(item)]
 
 
 def describe_item(item: FolderItem) -> Iterator[str]:
-    """Describe an item; the content of agents and servers is parsed, and nothing of it is started."""
+    """Describe an item in full; the content of agents and servers is parsed, and nothing of it is started."""
     name = escape_invisible(item.name)
     if item.problem is not None:
-        yield clip(f"{item.kind} {name}: {escape_invisible(item.problem)}", MOST_CELLS)
+        yield f"{item.kind} {name}: {escape_invisible(item.problem)}"
         return
     match item.kind:
         case "agent":
-            yield clip(f"agent {name}: {_describe_agent(item)}", MOST_CELLS)
+            yield f"agent {name}: {_describe_agent(item)}"
         case "servers":
             for text in _describe_servers(item):
-                yield clip(f"MCP file {name}: {text}", MOST_CELLS)
+                yield f"MCP file {name}: {text}"
         case "program":
-            yield clip(f"program of an MCP server: {name}", MOST_CELLS)
+            yield f"program of an MCP server: {name}"
+        case "module":
+            yield f"file beside a program of an MCP server: {name}"
         case "git setting":
             value = escape_invisible(item.content.decode("utf-8", "replace"))
-            yield clip(f"git setting {name} = {value} (off while agents work)", MOST_CELLS)
+            yield f"git setting {name} = {value} (off while agents work)"
         case "git hook":
-            yield clip(f"git hook {name} (off while agents work)", MOST_CELLS)
+            yield f"git hook {name} (off while agents work)"
+
+
+def wrap_line(line: str, cells: int) -> Iterator[str]:
+    """Yield a line as rows of a screen; no character is left out, and the rows after the first are indented."""
+    indent = ""
+    while width(line) > cells - len(indent):
+        room = max(1, cells - len(indent))
+        end = next(end for end in count(1) if end == len(line) or width(line[: end + 1]) > room)
+        # Behind a space where there is one near the end.
+        end = line.rfind(" ", end // 2, end) + 1 or end
+        yield indent + line[:end]
+        line = line[end:]
+        indent = INDENT * 3
+    yield indent + line
 
 
 def _describe_agent(item: FolderItem) -> str:
@@ -95,7 +120,8 @@ def _describe_agent(item: FolderItem) -> str:
     model = agent.get("model") or "the model of the run"
     tools = (agent.get("tools") or {}).get("allowed")
     commands = (agent.get("shell") or {}).get("allowed")
-    texts = [f"{agent['name']}, model {model}", f"tools {', '.join(tools)}" if tools is not None else "all tools"]
+    texts = [f"model {model}", f"name {agent['name']}"]
+    texts += [f"tools {', '.join(tools)}" if tools is not None else "all tools"]
     texts += [f"commands {', '.join(commands)}"] if commands is not None else []
     return escape_invisible("; ".join(texts))
 
@@ -105,15 +131,36 @@ def _describe_servers(item: FolderItem) -> list[str]:
         servers: Sequence[Server] = decode_servers(item.content, item.name, may_trust=False)
     except ConfigError as error:
         return [escape_invisible(f"cannot be used: {error}")]
-    return [escape_invisible(_describe_server(server)) for server in servers] or ["no servers"]
+    return [escape_invisible(text) for server in servers for text in _describe_server(server)] or ["no servers"]
 
 
-def _describe_server(server: Server) -> str:
+def _describe_server(server: Server) -> Iterator[str]:
     if isinstance(server, CommandServer):
-        return f"starts {server.name}: {' '.join((server.command, *server.args))}"
-    return f"connects to {server.name}: {server.url}"
+        yield f"starts {server.name}: {shlex.join((server.command, *server.args))}"
+        if server.cwd is not None:
+            yield f"starts {server.name} in the folder {shlex.quote(server.cwd)}"
+        for name, value in server.env.items():
+            yield f"starts {server.name} with {name}={shlex.quote(value)}"
+        return
+    yield f"connects to {server.name}: {server.url}"
+    for name, value in server.headers.items():
+        yield f"sends {server.name} the header {name}: {value}"
 
 
-def _first_lines(lines: list[str]) -> list[str]:
-    omitted = len(lines) - MOST_LINES
-    return lines if omitted <= 0 else [*lines[:MOST_LINES], f"… and {omitted} more"]
+def _ordered(items: Sequence[FolderItem]) -> list[FolderItem]:
+    return sorted(items, key=lambda item: ORDER.index(item.kind))
+
+
+def _show_pages(lines: Sequence[str]) -> bool:
+    """Show all lines, page by page; return whether the person has not said no before the last page."""
+    size = shutil.get_terminal_size()
+    page = max(FEWEST_LINES, size.lines - 2)
+    rows = [row for line in lines for row in wrap_line(line, max(FEWEST_CELLS, size.columns - 1))]
+    for start in range(0, len(rows), page):
+        if start:
+            discard_typed_input()
+            if Prompt().ask(NEXT_PAGE).strip().lower() in NO:
+                return False
+        for row in rows[start : start + page]:
+            write(sys.stderr, f"{row}\n")
+    return True

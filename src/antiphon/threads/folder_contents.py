@@ -7,8 +7,9 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -17,13 +18,20 @@ from antiphon.tools.git_settings import UnlistedSettings, program_settings
 from antiphon.tools.mcp.config import CommandServer, decode_servers
 from antiphon.tools.regular_files import UnreadableFile, read_file
 
-Kind = Literal["agent", "servers", "program", "git setting", "git hook"]
+Kind = Literal["agent", "servers", "program", "module", "git setting", "git hook"]
 OWN_FOLDER = Path(".antiphon")
 AGENTS = OWN_FOLDER / "agents"
 SUFFIXES = (".md", ".yaml", ".yml", ".toml")
 MOST_FILES = 200
 MOST_BYTES = 256 * 1024
 MOST_PROGRAM = 16 * 1024 * 1024
+# Files that a program of a server may load: those beside it and below, by their names.
+MODULES = (
+    ".py", ".pth", ".so", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".node", ".json", ".wasm", ".sh", ".bash",
+    ".rb", ".pl", ".pm", ".lua", ".php", ".jar", ".class", ".dll",
+)  # fmt: skip
+UNREAD_FOLDERS = ("node_modules", "__pycache__")
+MOST_MODULES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +133,42 @@ def _server_files(root: Path) -> list[Path]:
 
 
 def _program_items(root: Path, item: FolderItem) -> Iterator[FolderItem]:
-    """Yield the files of the folder that the servers run or read."""
+    """Yield the files of the folder that the servers run or read, and the modules that these may load."""
     with suppress(ConfigError):
-        for server in decode_servers(item.content, item.name):
-            for word in (server.command, *server.args) if isinstance(server, CommandServer) else ():
-                path = root / (server.cwd or "") / word if isinstance(server, CommandServer) else root
-                if "\0" not in word and inner_path(root, path) is not None and path.is_file():
-                    yield _file_item(root, "program", path, MOST_PROGRAM)
+        servers = [server for server in decode_servers(item.content, item.name) if isinstance(server, CommandServer)]
+        programs: dict[str, Path] = {}
+        for server in servers:
+            for word in (server.command, *server.args):
+                path = root / (server.cwd or "") / word
+                # Too long, a loop of links, or with a NUL: no file.
+                with suppress(OSError, RuntimeError, ValueError):
+                    name = inner_path(root, path)
+                    if name is not None and path.is_file():
+                        programs[name] = path
+        for path in programs.values():
+            yield _file_item(root, "program", path, MOST_PROGRAM)
+        yield from _module_items(root, programs)
+
+
+def _module_items(root: Path, programs: Mapping[str, Path]) -> Iterator[FolderItem]:
+    """Yield the modules beside programs, and below these folders unless a folder is the workspace itself."""
+    folders = dict.fromkeys(root / Path(name).parent for name in programs)
+    entries = (entry for folder in folders for entry in _modules(folder, deep=folder != root))
+    names = dict.fromkeys(str(path.relative_to(root)) for path in islice(entries, MOST_MODULES))
+    for name in names:
+        if name not in programs:
+            item = _file_item(root, "module", root / name, MOST_PROGRAM)
+            # Only its hash is needed.
+            yield replace(item, content=sha256(item.content).digest())
+    if next(entries, None) is not None:
+        problem = f"there are more than {MOST_MODULES} files; changes of the others are not noticed"
+        yield FolderItem("module", "all", b"", problem)
+
+
+def _modules(folder: Path, *, deep: bool) -> Iterator[Path]:
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if deep and name not in UNREAD_FOLDERS and name[0] != ".")
+        yield from (Path(parent, name) for name in sorted(names) if name.endswith(MODULES))
 
 
 def _setting_items(root: Path) -> Iterator[FolderItem]:

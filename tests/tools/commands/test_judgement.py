@@ -89,6 +89,28 @@ def test_options_and_words_that_are_not_in_the_tables_are_not_reading(command):
     assert risk_of_command(command) != "read"
 
 
+@pytest.mark.parametrize(
+    "script", [".", ".a.b[0]", ".[]", ".a[1:]", ".x | keys", ".a, .b", '."a b".c?', ".[] | .a | length"]
+)
+def test_paths_of_jq_are_reading(script):
+    assert risk_of_command(f"jq '{script}' package.json") == "read"
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["input", "env.x", "$__loc__", "input_filename", "@sh", "getpath([])", ". as $x | $x", "debug", "a", "..", ""],
+)
+def test_other_scripts_of_jq_are_not_reading(script):
+    assert risk_of_command(f"jq '{script}' package.json") != "read"
+
+
+@pytest.mark.parametrize(
+    "option", ["--pretty=oneline", "--pretty=format:%h", "--format=%an", "--pretty", "--format=raw"]
+)
+def test_formats_of_git_that_no_repository_defines_are_reading(option):
+    assert risk_of_command(f"git log {option}") == "read"
+
+
 @pytest.mark.parametrize("command", ["sed > /dev/null -n p f", "md5sum a 2>&1 b", "git < a diff"])
 def test_a_line_that_its_two_readers_split_differently_is_not_reading(command):
     commands = plain_commands(command)

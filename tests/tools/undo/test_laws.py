@@ -121,3 +121,21 @@ def test_a_plan_changes_nothing(start, command):
         bench.undo.plan(THREAD)
 
         assert picture(bench.work) == after
+
+
+@settings(max_examples=30)
+@given(commands, paths, commands)
+def test_no_undo_deletes_what_was_in_a_skipped_folder_that_was_moved(start, path, command):
+    def move_packages(folder, *_):
+        (folder / "node_modules").rename(folder / path)
+
+    with tempfile.TemporaryDirectory() as name, UndoBench(Path(name)) as bench:
+        perform(bench.work, start)
+        (bench.work / "node_modules").mkdir()
+        (bench.work / "node_modules" / "only").write_text("the only copy")
+        record(bench, [(move_packages, "", "", 0)])
+        record(bench, [step for step in command if step[0] in (write, append, make_folder, touch)])
+
+        bench.undo.undo(THREAD, force=True)
+
+        assert [file.read_text() for file in bench.work.rglob("only")] == ["the only copy"]

@@ -6,7 +6,7 @@
 - `-n:` and `--lines:` need a value, attached or in the next word; a path in it may not lead outside;
 - `-e=` and `--regexp=` need a value that is a text, which names no file;
 - `-M?` and `--color?` may have a value, which is attached;
-- `--format%` needs a format of git, in which no program is named.
+- `--format%` needs a format of git, in which no program is named, or the name of one that no repository can define.
 
 An option that is not listed is not harmless: it writes a file, runs a program, or nobody has looked at it.
 """
@@ -24,6 +24,8 @@ class ReadOnlyUse:
     """How many words may follow besides options; None is any number."""
     texts: int = 0
     """How many of the first words are texts, not files."""
+    script: str = ""
+    """Pattern that the first word must match as a whole, if there is one: a program in a language of its own."""
     text_option: str = ""
     """Options that take the place of these texts."""
     lists: str = ""
@@ -35,6 +37,11 @@ class ReadOnlyUse:
 
 
 ANY = 1_000_000
+# Of jq: paths, and functions that have no arguments and see nothing but their input.
+_JQ_STEP = r"(?:\.[A-Za-z_]\w*|\.?\[(?:-?\d*|-?\d*:-?\d*|\"[^\"\\]*\")\]|\.\"[^\"\\]*\")"
+_JQ_NAMES = "keys|length|type|add|sort|unique|reverse|first|last|min|max|not|flatten|to_entries|tostring|tonumber"
+_JQ_TERM = rf"(?:\.|(?:{_JQ_STEP}\??)+|{_JQ_NAMES})"
+JQ = rf" ?{_JQ_TERM}(?: ?[|,] ?{_JQ_TERM})* ?"
 SUMS = ReadOnlyUse("-btz --binary --text --tag", globs=True)
 GREP = ReadOnlyUse(
     "-EFGPiywxvcnHhlLoqsrRIazbZTU -A: -B: -C: -m: -d: -D: -e= -f: --extended-regexp --fixed-strings --perl-regexp "
@@ -147,7 +154,7 @@ READERS: Mapping[str, ReadOnlyUse] = {
     "jq": ReadOnlyUse(
         "-rcesnSMjaC --raw-output --compact-output --exit-status --slurp --null-input --sort-keys --monochrome-output "
         "--join-output --ascii-output --tab --indent: --version",
-        texts=1,
+        texts=1, script=JQ,
     ),
     "seq": ReadOnlyUse("-w -f= -s= --equal-width --separator=", operands=3, texts=3),
     "pwd": ReadOnlyUse("-LP", operands=0),

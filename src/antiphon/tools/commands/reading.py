@@ -41,7 +41,9 @@ CONDITION = r"(?:N[RF] ?(?:==|>=|<=|<|>|!=) ?\d+|/[A-Za-z0-9_ .:=#-]+/)"
 FIELD = r"(?:\$(?:\d+|NF)|N[RF]|\"[^\"\\|<>]*\")"
 AWK = re.compile(rf"(?:{CONDITION}(?: ?(?:&&|\|\|) ?{CONDITION})*)? ?(?:\{{ ?print(?: {FIELD}(?:,? ?{FIELD})*)? ?\}})?")
 PRINTF = re.compile(r"(?:[^%\\]|%%|\\[nt\\\"]|%-?\d*(?:\.\d+)?[sdbqcxXouf])*")
-GIT_PROGRAM = re.compile(r"%[-+ ]?G|signature")
+GIT_PROGRAM = re.compile(r"%[-+ ]*G|signature")
+# Formats that git knows by name; any other name is one of the settings.
+GIT_FORMATS = frozenset({"oneline", "short", "medium", "full", "fuller", "reference", "email", "raw"})
 # Values begin with a dash only if they are numbers or permissions.
 FIND_VALUE = re.compile(r"(?!-)|-\d+[a-zA-Z]?$|-[ugoa]*[+=]?[rwxst]+$|-[0-7]{3,4}$")
 NAME = re.compile(r"[\w.+-]+")
@@ -126,7 +128,7 @@ def _option_problem(program: str, table: Mapping[str, str], text: str, pending: 
         if word.text.startswith("-") or word.glob:
             return f"the value of {name} is not plain"
         value = word.text
-    if kind == "%" and GIT_PROGRAM.search(value):
+    if kind == "%" and value and value not in GIT_FORMATS and ("%" not in value or GIT_PROGRAM.search(value)):
         return "a format of git may run a program"
     return _text_problem(value) if kind in (":", "?") else ""
 
@@ -147,6 +149,8 @@ def _operand_problem(program: str, reader: ReadOnlyUse, operands: Sequence[Plain
             return f"{program} is called with a glob"
     if program == "date" and any(not word.text.startswith("+") for word in operands):
         return "date may set the clock"
+    if reader.script and operands and (operands[0].glob or not re.fullmatch(reader.script, operands[0].text)):
+        return f"the script of {program} is not analysed"
     texts = 0 if used & set(reader.text_option.split()) else reader.texts
     return next((problem for word in operands[texts:] if (problem := _path_problem(word))), "")
 

@@ -122,7 +122,7 @@ class UndoLog:
         except TooLarge as error:
             call.problem = f"created files were not recorded: {error}"
             return list(compare_paths(root, before, before.states, most_bytes))
-        call.problem = "; ".join(skipped_problems(before.skipped, scan.skipped)) or None
+        call.problem = "; ".join(skipped_problems(before, scan)) or None
         return list(compare_tree(root, before, scan, most_bytes))
 
     def finish_interrupted(self) -> None:

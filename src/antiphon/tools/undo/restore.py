@@ -30,7 +30,7 @@ MOST_NAMED = 5
 
 
 def restore(log: UndoLog, plan: UndoPlan, tool: str, *, force: bool) -> UndoPlan:
-    """Make the steps of a plan; return it with the problems that came up."""
+    """Make the steps of a plan; return the steps that were made, and the problems that came up."""
     if plan.conflicts and not force:
         named = ", ".join(repr(step.path) for step in plan.conflicts[:MOST_NAMED])
         more = f" and {len(plan.conflicts) - MOST_NAMED} more" if len(plan.conflicts) > MOST_NAMED else ""
@@ -42,14 +42,18 @@ def restore(log: UndoLog, plan: UndoPlan, tool: str, *, force: bool) -> UndoPlan
         if step.target.digest is not None:
             log.copies.check(step.target.digest)
     problems = list(plan.problems)
+    made: list[UndoStep] = []
     for folder in dict.fromkeys(step.workspace for step in plan.steps):
         steps = [step for step in plan.steps if step.workspace == folder]
         with open_workspace(folder) as workspace:
-            problems += _restore_folder(log, steps, workspace, tool)
-    return replace(plan, problems=problems)
+            failures = _restore_folder(log, steps, workspace, tool)
+            problems += failures.values()
+            made += [step for step in steps if step.path not in failures]
+    return replace(plan, steps=made, problems=problems)
 
 
-def _restore_folder(log: UndoLog, steps: Sequence[UndoStep], workspace: Workspace, tool: str) -> list[str]:
+def _restore_folder(log: UndoLog, steps: Sequence[UndoStep], workspace: Workspace, tool: str) -> dict[str, str]:
+    """Make the steps in one workspace; return sentences on those that failed, by path."""
     changes = [FileChange(step.path, _keep_state(log, step, workspace), step.target) for step in steps]
     call = log.begin(new_call("", tool, f"{len(steps)} files", workspace), changes)
     work = _Restoration(workspace, log)
@@ -59,7 +63,7 @@ def _restore_folder(log: UndoLog, steps: Sequence[UndoStep], workspace: Workspac
         digest = limited_digest(log.settings.most_bytes)
         made = [replace(change, after=read_path(workspace.descriptor, change.path, digest)) for change in changes]
         log.end(call, made)
-    return work.problems
+    return work.failures
 
 
 def _keep_state(log: UndoLog, step: UndoStep, workspace: Workspace) -> FileState:
@@ -77,7 +81,7 @@ class _Restoration:
         self._root = workspace.descriptor
         self._copies = log.copies
         self._digest = limited_digest(log.settings.most_bytes)
-        self.problems: list[str] = []
+        self.failures: dict[str, str] = {}
 
     def run(self, steps: Sequence[UndoStep]) -> None:
         """Make all steps."""
@@ -103,7 +107,7 @@ class _Restoration:
                 with _make_writable(parent[0]):
                     make(step, *parent)
         except OSError as error:
-            self.problems.append(f"{step.path!r} could not be restored: {error.strerror}")
+            self.failures.setdefault(step.path, f"{step.path!r} could not be restored: {error.strerror}")
 
     def _remove(self, step: UndoStep, folder: int, name: str) -> None:
         if step.now.kind == "folder":

@@ -5,13 +5,15 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from antiphon.tools.undo.settings import MIB, UndoSettings
 from antiphon.tools.workspace import OPEN_FOLDER
 
 MOST_DEPTH = 100
+OBJECTS = "/.git/objects"
+MOST_OBJECTS = 10_000
 # A file that changed within this time before it was read may change again without another time stamp.
 SETTLED_NS = 50_000_000
 
@@ -35,7 +37,7 @@ class TooLarge(Exception):
 
 
 class Scan:
-    """Stamps of all paths of a workspace, and the inodes of the folders that were skipped."""
+    """Stamps of all paths of a workspace, the inodes of skipped folders, and the names in stores of git's objects."""
 
     def __init__(self, settings: UndoSettings, most_files: int, most_bytes: float, excluded: tuple[str, ...]) -> None:
         self._settings = settings
@@ -45,6 +47,7 @@ class Scan:
         self._bytes = 0
         self.stamps: dict[str, Stamp] = {}
         self.skipped: dict[str, int] = {}
+        self.objects: dict[str, frozenset[str]] = {}
         self.unreadable: list[str] = []
         self.at_ns = time.time_ns()
 
@@ -69,6 +72,9 @@ class Scan:
                 if stat.S_ISDIR(info.st_mode):
                     if self._is_skipped(path):
                         self.skipped[path] = info.st_ino
+                        if f"/{path}".endswith(OBJECTS):
+                            names = _object_names(folder, entry.name)
+                            self.objects.update({} if names is None else {path: names})
                         continue
                     inner.append(entry.name)
                 self._add(path, info)
@@ -95,6 +101,17 @@ class Scan:
 
     def _is_skipped(self, path: str) -> bool:
         return any(path == end or path.endswith(f"/{end}") for end in self._settings.skipped)
+
+
+def _object_names(folder: int, name: str) -> frozenset[str] | None:
+    """Return the files of a store of git's objects, or None if they cannot be compared."""
+    names: list[str] = []
+    with suppress(OSError):
+        for parent, _, files, _ in os.fwalk(name, dir_fd=folder):
+            names += [f"{parent}/{file}" for file in files]
+            if len(names) > MOST_OBJECTS:
+                return None
+    return frozenset(names)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -15,12 +16,15 @@ from antiphon.tools.undo.states import ABSENT, FileState, Keep, read_state
 
 @dataclass(slots=True)
 class FileTree:
-    """States of all files of a workspace at one time, and the inodes of skipped folders."""
+    """States of all files of a workspace at one time, the inodes of skipped folders, and names of git's objects."""
 
     states: dict[str, FileState]
     skipped: dict[str, int] = field(default_factory=dict)
     # Stamps of files that cannot change without another stamp.
     settled: dict[str, Stamp] = field(default_factory=dict)
+    # Not stored, like the stamps: they are only needed until the command ends.
+    objects: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    at_ns: int = 0
 
     def to_bytes(self) -> bytes:
         """Return the tree as JSON, without its stamps."""
@@ -41,7 +45,7 @@ class FileTree:
 
 def copy_tree(root: int, scan: Scan, former: FileTree | None, copies: Copies) -> FileTree:
     """Copy the files of a scan that the former tree does not have as they are; return the tree."""
-    tree = FileTree({}, scan.skipped)
+    tree = FileTree({}, scan.skipped, objects=scan.objects, at_ns=scan.at_ns)
     changed: list[str] = []
     for path, stamp in scan.stamps.items():
         state = former.states.get(path) if former is not None and former.settled.get(path) == stamp else None
@@ -57,13 +61,18 @@ def copy_tree(root: int, scan: Scan, former: FileTree | None, copies: Copies) ->
 
 
 def compare_tree(root: int, before: FileTree, scan: Scan, most_bytes: int) -> Iterator[FileChange]:
-    """Yield the changes between a tree and a later scan; files of more than `most_bytes` are not read."""
+    """Yield the changes between a tree and a later scan; files of more than `most_bytes` are not read.
+
+    What was in a skipped folder that was moved is left out: nobody has a copy of it, so it must not be deleted.
+    """
     hidden = tuple(scan.unreadable)
+    moved = tuple(f"{path}/" for path in moved_folders(before, scan).values())
     paths = [
         path
         for path in dict.fromkeys([*before.states, *scan.stamps])
         if (path not in scan.stamps or scan.stamps[path] != before.settled.get(path)) and not path.startswith(hidden)
     ]
+    paths = [path for path in paths if path in before.states or not f"{path}/".startswith(moved)]
     yield from compare_paths(root, before, paths, most_bytes)
 
 
@@ -94,12 +103,43 @@ def limited_digest(most_bytes: int) -> Keep:
     return lambda file: digest_of(file) if os.fstat(file).st_size <= most_bytes else None
 
 
-def skipped_problems(before: Mapping[str, int], after: Mapping[str, int]) -> list[str]:
-    """Return sentences on skipped folders that a command deleted, replaced or created."""
-    lost = [path for path, inode in before.items() if after.get(path) != inode]
-    new = [path for path in after if path not in before]
-    problems = [f"{path} was deleted or replaced, and had not been copied" for path in lost]
+def moved_folders(before: FileTree, scan: Scan) -> dict[str, str]:
+    """Return where skipped folders of a tree are now, by their paths, if they were moved to where they are not skipped.
+
+    The inode of a deleted folder may be that of a new one, so a folder was moved only if it has files from before.
+    """
+    lost = {inode: path for path, inode in before.skipped.items() if scan.skipped.get(path) != inode}
+    moved: dict[str, str] = {}
+    for path, stamp in scan.stamps.items() if lost else ():
+        if stat.S_ISDIR(stamp.mode) and stamp.inode in lost and _has_older_file(path, before, scan):
+            moved[lost[stamp.inode]] = path
+    return moved
+
+
+def _has_older_file(folder: str, before: FileTree, scan: Scan) -> bool:
+    return any(
+        path.startswith(f"{folder}/") and not stat.S_ISDIR(stamp.mode) and stamp.ctime_ns <= before.at_ns
+        for path, stamp in scan.stamps.items()
+    )
+
+
+def skipped_problems(before: FileTree, scan: Scan) -> list[str]:
+    """Return sentences on skipped folders that a command deleted, replaced, moved or created."""
+    moved = moved_folders(before, scan)
+    problems = [
+        f"{path} was moved to {moved[path]}, had not been copied, and is left alone"
+        if path in moved
+        else f"{path} was deleted or replaced, and had not been copied"
+        for path, inode in before.skipped.items()
+        if scan.skipped.get(path) != inode
+    ]
+    new = [path for path in scan.skipped if path not in before.skipped]
     if new:
         count = f" and {len(new) - 1} more" if len(new) > 1 else ""
         problems.append(f"{new[0]}{count} was created, and is left alone")
+    for path, names in before.objects.items():
+        now = scan.objects.get(path, names)
+        # Objects that git packs are deleted as well.
+        if names - now and not any(name.endswith(".pack") for name in now - names):
+            problems.append(f"objects of version control in {path} were deleted, and had not been copied")
     return problems
