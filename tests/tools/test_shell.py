@@ -358,3 +358,18 @@ def test_a_command_is_assessed_with_the_layers_that_it_runs_in(tmp_path, monkeyp
 
     assert function.assess is not None
     assert function.assess({"command": "ls", "network": False}).sandbox == bubblewrap
+
+
+@pytest.mark.parametrize(
+    ("line", "denied"),
+    [
+        ("cp: cannot create 'a': Permission denied", "write"),
+        ("/opt/bin/read: line 41: /opt/version: Permission denied", None),
+        ("{folder}/a: Read-only file system", "write"),
+    ],
+)
+def test_only_a_denial_in_the_workspace_is_offered_again(tmp_path, line, denied):
+    text = line.format(folder=tmp_path)
+    work = run_command(tmp_path, f'echo "{text}"; exit 1', 20_000, ShellSettings(), dict(os.environ), READ_ONLY)
+
+    assert asyncio.run(work).denied == denied

@@ -35,6 +35,8 @@ HIDDEN = (
     "~/.config/google-chrome", "~/.config/chromium", "~/.password-store",
 )  # fmt: skip
 # Texts by which programs report that they could not write, or not move a folder with a protected path.
+PROGRAM = re.compile(r"^\S+?: (line \d+: )?")
+ABSOLUTE = re.compile(r"(?<![\w.])/[^\s'\":]+")
 DENIALS = re.compile(
     r"Read-only file system|Permission denied|Device or resource busy|Invalid cross-device link"
     r"|EROFS|EACCES|EBUSY|EXDEV|\[Errno (13|16|18|30)\]"
@@ -142,7 +144,7 @@ async def run_command(
         if confinement.scan is not None and access.writes and not access.protected:
             scan = confinement.scan
             refused = await run_in_thread(lambda: move_new_protected(os.path.realpath(folder), scan))
-    return _outcome(result, output, access, confinement is not NO_CONFINEMENT, tuple(refused))
+    return _outcome(folder, result, output, access, confinement is not NO_CONFINEMENT, tuple(refused))
 
 
 async def _run_supervisor(
@@ -240,8 +242,20 @@ def _kill_group(group: int | None) -> None:
             os.killpg(group, signal.SIGKILL)
 
 
+def _is_elsewhere(line: str, folder: Path) -> bool:
+    """Return whether a line names absolute paths, and all of them are outside the workspace."""
+    # The program that reports it comes first.
+    paths = ABSOLUTE.findall(PROGRAM.sub("", line))
+    return bool(paths) and not any(path.startswith(str(folder)) for path in paths)
+
+
 def _outcome(
-    result: Mapping[str, Any], output: OutputBuffer, access: Access, confined: bool, refused: tuple[str, ...]
+    folder: Path,
+    result: Mapping[str, Any],
+    output: OutputBuffer,
+    access: Access,
+    confined: bool,
+    refused: tuple[str, ...],
 ) -> Outcome:
     reason = result.get("reason", "lost")
     if reason == "stopped":
@@ -249,6 +263,8 @@ def _outcome(
     text = output.text
     status = result.get("status")
     denied = None
-    if confined and reason == "ended" and status and not (access.writes and access.protected) and DENIALS.search(text):
-        denied = "protected" if access.writes else "write"
+    if confined and reason == "ended" and status and not (access.writes and access.protected):
+        lines = text.splitlines()
+        if any(DENIALS.search(line) and not _is_elsewhere(line, folder) for line in lines):
+            denied = "protected" if access.writes else "write"
     return Outcome(reason, text, status, confined, result.get("problem", ""), denied, refused)
