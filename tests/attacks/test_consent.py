@@ -11,14 +11,15 @@ import pytest
 
 from antiphon import App, initial_transition
 from antiphon.cli.render.questions import question_lines
-from antiphon.messages import ToolCall, ToolResult
+from antiphon.messages import Text, ToolCall, ToolResult
 from antiphon.providers.base import TextDelta, Tool, ToolArgs, ToolStart
 from antiphon.stores import archive, maintenance
-from antiphon.threads.assessing import assess_all
+from antiphon.threads.assessing import assess_all, limit_risk
 from antiphon.threads.machine.permission import permission_machine
 from antiphon.threads.machine.permission_rules import MODES, decide
 from antiphon.threads.machine.tools import WITHDRAWN
 from antiphon.tools.access import WRITABLE, Access
+from antiphon.tools.assessment import Assessment
 from antiphon.tools.context import CURRENT, Context
 from antiphon.tools.functions import FunctionToolbox
 from antiphon.tools.patterns import matches
@@ -108,7 +109,14 @@ SCREENS = [
     Attack("a command pushed off the screen", "ls" + " " * 5_000 + "; touch pwned"),
     Attack("a command below many lines", "ls\n" + "\n" * 500 + "touch pwned"),
 ]
-ATTACKS = [*FILES, *COMMANDS, *RIDERS, *ANSWERS, *ARGUMENTS, *SCREENS]
+SECRETS = [
+    Attack("variables with keys", ".env.production"),
+    Attack("a key of SSH", "sub/id_rsa"),
+    Attack("a key by its content", "sub/server.key"),
+    Attack("a symlink to a key", "harmless.txt"),
+]
+ATTACKS = [*FILES, *COMMANDS, *RIDERS, *ANSWERS, *ARGUMENTS, *SCREENS, *SECRETS]
+KEY = "-----BEGIN PRIVATE KEY-----\npwned\n"
 
 
 def names(attacks: list[Attack]) -> list[str]:
@@ -147,6 +155,10 @@ def call_tool(toolbox: FunctionToolbox, name: str, arguments: Any, access: Acces
         return await toolbox.call(ToolCall("c1", name, json.dumps(arguments)))
 
     return asyncio.run(main())
+
+
+def shown(result: ToolResult) -> str:
+    return "".join(part.text for part in result.parts if isinstance(part, Text))
 
 
 # -- one answer, and what it does not cover ---------------------------------------------------------------------------
@@ -212,6 +224,43 @@ def test_a_pattern_that_allows_lets_nothing_ride_along(toolbox: FunctionToolbox,
 
     assert judged["decision"] == "ask"
     assert matches("shell(git log*)", judged["text"]) == attack.works_unprotected
+
+
+@pytest.mark.parametrize("attack", SECRETS, ids=names(SECRETS))
+@pytest.mark.parametrize("mode", MODES)
+def test_a_file_with_keys_is_read_by_nobody_unasked(
+    folder: Path, toolbox: FunctionToolbox, attack: Attack, mode: str
+) -> None:
+    for path in (".env.production", "sub/id_rsa", "sub/server.key"):
+        (folder / path).write_text(KEY)
+    (folder / "harmless.txt").symlink_to("sub/server.key")
+    call = assessed(toolbox, "read_file", {"path": attack.payload})
+    (judged,) = decide([call], mode, ALLOWED)["calls"]  # type: ignore[list-item, typeddict-item]
+
+    assert (judged["decision"], judged["scopes"]) == ("deny" if mode == "plan" else "ask", [])
+    assert call_tool(toolbox, "read_file", {"path": attack.payload}, WRITABLE).is_error
+    assert "pwned" in shown(call_tool(toolbox, "read_file", {"path": attack.payload}, None))
+    assert "pwned" not in shown(call_tool(toolbox, "search_files", {"query": "KEY"}, None))
+
+
+def test_the_question_says_that_a_file_holds_keys(folder: Path, toolbox: FunctionToolbox) -> None:
+    (folder / ".env").write_text(KEY)
+    call = assessed(toolbox, "read_file", {"path": ".env"})
+
+    assert decide([call], "ask", {})["reason"] == "it reads a file that usually holds keys"  # type: ignore[list-item]
+
+
+def test_a_search_skips_keys_and_says_so(folder: Path, toolbox: FunctionToolbox) -> None:
+    (folder / "id_rsa").write_text(KEY)
+    (folder / "server.pem").write_text(KEY)
+    found = call_tool(toolbox, "search_files", {"query": "pwned"}, None)
+
+    assert shown(found) == "[no matches]\n[files that usually hold keys were not searched: 2]"
+
+
+@pytest.mark.parametrize(("stored", "risk"), [("read", "write"), ("write", "write"), ("destructive", "destructive")])
+def test_the_stored_risk_of_a_tool_only_raises_it(stored: str, risk: str) -> None:
+    assert limit_risk(Assessment(risk="write"), stored).risk == risk
 
 
 # -- who answers -------------------------------------------------------------------------------------------------------
