@@ -60,6 +60,11 @@ FILES = [
     Attack("a profile of the shell", "sub/.bashrc"),
     Attack("servers of tools", ".mcp.json"),
     Attack("rules of other agents", "AGENTS.md"),
+    Attack("an included Makefile", "sub/Makefile.inc"),
+    Attack("code that Python runs at its start", "sub/x.pth"),
+    Attack("settings of cargo", ".cargo/config.toml"),
+    Attack("commands of a debugger", ".gdbinit"),
+    Attack("rules of yet another agent", ".windsurf/rules.md"),
     Attack("a symlink to a Makefile", "innocent.txt"),
     Attack("a folder that is a symlink to the agents", "linked/developer.md"),
     Attack("a hook of git", ".git/hooks/pre-commit", works_unprotected=False),
@@ -297,6 +302,24 @@ def test_the_whole_command_is_shown_whatever_it_does_to_a_screen(toolbox: Functi
     assert all(row.text.isprintable() for row in rows)
     assert "touch pwned" in shown
     assert "touch pwned" in attack.payload
+
+
+@pytest.mark.parametrize("path", ["sub/notes\nx.sh", "sub/notes\n+++ other"])
+def test_a_line_end_in_a_path_hides_nothing_and_forges_no_line(toolbox: FunctionToolbox, path: str) -> None:
+    content = "touch pwned\n" + "\n" * 40_001
+    call = assessed(toolbox, "write_file", {"path": path, "content": content})
+    lines = [line.text for line in question_lines(decide([call], "ask", {})["calls"], "model")]  # type: ignore[list-item]
+
+    assert "  │ touch pwned" in lines
+    assert "  +++ other" not in lines
+
+
+def test_characters_without_ink_are_marked_in_a_question(toolbox: FunctionToolbox) -> None:
+    blanks = "\u3164\u115f\uffa0\u2800\u034f\u17b4\ufe0f"
+    call = assessed(toolbox, "shell", {"command": f"true {blanks}"})
+    text = "".join(line.text for line in question_lines(decide([call], "ask", {})["calls"], "model"))  # type: ignore[list-item]
+
+    assert not set(blanks) & set(text)
 
 
 def test_a_second_call_is_not_hidden_behind_the_first(toolbox: FunctionToolbox) -> None:
