@@ -14,10 +14,9 @@ from antiphon.cli.options import add_json, add_store, positive_int, positive_num
 from antiphon.cli.render.plain import PlainView
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.run.agents import FOLDER
-from antiphon.cli.run.environment import GRACE_MS, RULES, RunSpec, models_of, stored_workspace
+from antiphon.cli.run.environment import GRACE_MS, RULES, RunSpec, models_by_place, models_of, stored_workspace
 from antiphon.cli.run.folder import RunFolder, stored_servers
 from antiphon.providers.local.sources import absolute_reference
-from antiphon.providers.references import is_by_name, parse_reference
 from antiphon.threads import MODES
 
 FOR_NEW = (
@@ -149,8 +148,8 @@ def foreign_spec(options: argparse.Namespace, config: Mapping[str, Any]) -> RunS
     unknown = sorted(named - set(models_of(spec)))
     if unknown:
         raise UsageError(f"this run does not use the model {unknown[0]}; start a new run to use it")
-    for reference in models_of(spec):
-        if reference not in named and not is_by_name(parse_reference(reference)):
+    for reference in models_by_place(spec):
+        if reference not in named:
             raise UsageError(
                 "this run was imported or restored, and a model by address or file is not taken from a file; "
                 f"if you trust this one, name it with --model {sanitize_line(reference)}, others with --fallback"
