@@ -11,14 +11,15 @@ import pytest
 
 from antiphon import App, initial_transition
 from antiphon.cli.render.questions import question_lines
-from antiphon.messages import ToolCall, ToolResult
+from antiphon.messages import Text, ToolCall, ToolResult
 from antiphon.providers.base import TextDelta, Tool, ToolArgs, ToolStart
 from antiphon.stores import archive, maintenance
-from antiphon.threads.assessing import assess_all
+from antiphon.threads.assessing import assess_all, limit_risk
 from antiphon.threads.machine.permission import permission_machine
 from antiphon.threads.machine.permission_rules import MODES, decide
 from antiphon.threads.machine.tools import WITHDRAWN
 from antiphon.tools.access import WRITABLE, Access
+from antiphon.tools.assessment import Assessment
 from antiphon.tools.context import CURRENT, Context
 from antiphon.tools.functions import FunctionToolbox
 from antiphon.tools.patterns import matches
@@ -59,6 +60,11 @@ FILES = [
     Attack("a profile of the shell", "sub/.bashrc"),
     Attack("servers of tools", ".mcp.json"),
     Attack("rules of other agents", "AGENTS.md"),
+    Attack("an included Makefile", "sub/Makefile.inc"),
+    Attack("code that Python runs at its start", "sub/x.pth"),
+    Attack("settings of cargo", ".cargo/config.toml"),
+    Attack("commands of a debugger", ".gdbinit"),
+    Attack("rules of yet another agent", ".windsurf/rules.md"),
     Attack("a symlink to a Makefile", "innocent.txt"),
     Attack("a folder that is a symlink to the agents", "linked/developer.md"),
     Attack("a hook of git", ".git/hooks/pre-commit", works_unprotected=False),
@@ -108,7 +114,14 @@ SCREENS = [
     Attack("a command pushed off the screen", "ls" + " " * 5_000 + "; touch pwned"),
     Attack("a command below many lines", "ls\n" + "\n" * 500 + "touch pwned"),
 ]
-ATTACKS = [*FILES, *COMMANDS, *RIDERS, *ANSWERS, *ARGUMENTS, *SCREENS]
+SECRETS = [
+    Attack("variables with keys", ".env.production"),
+    Attack("a key of SSH", "sub/id_rsa"),
+    Attack("a key by its content", "sub/server.key"),
+    Attack("a symlink to a key", "harmless.txt"),
+]
+ATTACKS = [*FILES, *COMMANDS, *RIDERS, *ANSWERS, *ARGUMENTS, *SCREENS, *SECRETS]
+KEY = "-----BEGIN PRIVATE KEY-----\npwned\n"
 
 
 def names(attacks: list[Attack]) -> list[str]:
@@ -147,6 +160,10 @@ def call_tool(toolbox: FunctionToolbox, name: str, arguments: Any, access: Acces
         return await toolbox.call(ToolCall("c1", name, json.dumps(arguments)))
 
     return asyncio.run(main())
+
+
+def shown(result: ToolResult) -> str:
+    return "".join(part.text for part in result.parts if isinstance(part, Text))
 
 
 # -- one answer, and what it does not cover ---------------------------------------------------------------------------
@@ -214,6 +231,43 @@ def test_a_pattern_that_allows_lets_nothing_ride_along(toolbox: FunctionToolbox,
     assert matches("shell(git log*)", judged["text"]) == attack.works_unprotected
 
 
+@pytest.mark.parametrize("attack", SECRETS, ids=names(SECRETS))
+@pytest.mark.parametrize("mode", MODES)
+def test_a_file_with_keys_is_read_by_nobody_unasked(
+    folder: Path, toolbox: FunctionToolbox, attack: Attack, mode: str
+) -> None:
+    for path in (".env.production", "sub/id_rsa", "sub/server.key"):
+        (folder / path).write_text(KEY)
+    (folder / "harmless.txt").symlink_to("sub/server.key")
+    call = assessed(toolbox, "read_file", {"path": attack.payload})
+    (judged,) = decide([call], mode, ALLOWED)["calls"]  # type: ignore[list-item, typeddict-item]
+
+    assert (judged["decision"], judged["scopes"]) == ("deny" if mode == "plan" else "ask", [])
+    assert call_tool(toolbox, "read_file", {"path": attack.payload}, WRITABLE).is_error
+    assert "pwned" in shown(call_tool(toolbox, "read_file", {"path": attack.payload}, None))
+    assert "pwned" not in shown(call_tool(toolbox, "search_files", {"query": "KEY"}, None))
+
+
+def test_the_question_says_that_a_file_holds_keys(folder: Path, toolbox: FunctionToolbox) -> None:
+    (folder / ".env").write_text(KEY)
+    call = assessed(toolbox, "read_file", {"path": ".env"})
+
+    assert decide([call], "ask", {})["reason"] == "it reads a file that usually holds keys"  # type: ignore[list-item]
+
+
+def test_a_search_skips_keys_and_says_so(folder: Path, toolbox: FunctionToolbox) -> None:
+    (folder / "id_rsa").write_text(KEY)
+    (folder / "server.pem").write_text(KEY)
+    found = call_tool(toolbox, "search_files", {"query": "pwned"}, None)
+
+    assert shown(found) == "[no matches]\n[files that usually hold keys were not searched: 2]"
+
+
+@pytest.mark.parametrize(("stored", "risk"), [("read", "write"), ("write", "write"), ("destructive", "destructive")])
+def test_the_stored_risk_of_a_tool_only_raises_it(stored: str, risk: str) -> None:
+    assert limit_risk(Assessment(risk="write"), stored).risk == risk
+
+
 # -- who answers -------------------------------------------------------------------------------------------------------
 
 
@@ -248,6 +302,24 @@ def test_the_whole_command_is_shown_whatever_it_does_to_a_screen(toolbox: Functi
     assert all(row.text.isprintable() for row in rows)
     assert "touch pwned" in shown
     assert "touch pwned" in attack.payload
+
+
+@pytest.mark.parametrize("path", ["sub/notes\nx.sh", "sub/notes\n+++ other"])
+def test_a_line_end_in_a_path_hides_nothing_and_forges_no_line(toolbox: FunctionToolbox, path: str) -> None:
+    content = "touch pwned\n" + "\n" * 40_001
+    call = assessed(toolbox, "write_file", {"path": path, "content": content})
+    lines = [line.text for line in question_lines(decide([call], "ask", {})["calls"], "model")]  # type: ignore[list-item]
+
+    assert "  │ touch pwned" in lines
+    assert "  +++ other" not in lines
+
+
+def test_characters_without_ink_are_marked_in_a_question(toolbox: FunctionToolbox) -> None:
+    blanks = "\u3164\u115f\uffa0\u2800\u034f\u17b4\ufe0f"
+    call = assessed(toolbox, "shell", {"command": f"true {blanks}"})
+    text = "".join(line.text for line in question_lines(decide([call], "ask", {})["calls"], "model"))  # type: ignore[list-item]
+
+    assert not set(blanks) & set(text)
 
 
 def test_a_second_call_is_not_hidden_behind_the_first(toolbox: FunctionToolbox) -> None:

@@ -207,6 +207,25 @@ def test_a_redirect_to_another_scheme_is_refused():
     assert "Only http and https" in str(refused)
 
 
+@pytest.mark.parametrize("target", ["http://other.test/?leak", "http://page.test:81/"])
+def test_a_redirect_to_another_host_or_port_is_not_followed_and_is_named(target):
+    refused, requested_paths = fetched({"/": answer(b"", status="302 Found", location=target)})
+
+    assert f"redirects to {target!r}" in str(refused)
+    assert len(requested_paths) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [("https://h/a", "h"), ("https://h:8443/", "h:8443"), ("http://h/", "http://h"), ("http://h:443/", "http://h:443")],
+)
+def test_the_host_of_a_question_is_scheme_host_and_port(url, host):
+    assess = fetch_function().assess
+
+    assert assess is not None
+    assert assess({"url": url}).network == (host,)
+
+
 def test_redirects_are_bounded():
     refused, requested_paths = fetched({"/": answer(b"", status="301 Moved", location="/")}, most_redirects=3)
 

@@ -19,6 +19,9 @@ LOCAL_FILE = re.compile(r"(?P<provider>local):(?P<model>[^\x00-\x1f\x7f]+\.(?i:g
 BY_ADDRESS = re.compile(
     rf"(?P<provider>{PROVIDER})\+(?P<url>https?://(?:\[[0-9a-fA-F:.]+\]|[\w.-]+)(?::\d+)?(?:/[^\s:?#]*)?):(?P<model>\S+)"
 )
+# Names of models of the providers that also take files.
+NAME = re.compile(r"(?!.*\.(?:gguf|toml)$)[\w.:-]+", re.IGNORECASE)
+ON_DISK = ("scripted", "local")
 # A port where the model should be: the URL ends without one.
 PORT = re.compile(r"\d{1,5}(?:/.*)?")
 WITHOUT_MODEL = re.compile(
@@ -72,3 +75,9 @@ def _is_plain(text: str, url: str) -> bool:
         return "@" not in authority and urlsplit(url).port != 0
     except ValueError:
         return False
+
+
+def is_by_name(reference: Reference) -> bool:
+    """Return whether a reference names a model of a provider, and no address and no file of this machine."""
+    is_file = reference.provider in ON_DISK and not NAME.fullmatch(reference.model)
+    return reference.base_url is None and not is_file

@@ -1,15 +1,10 @@
 """Models of a server: those of the operator's providers, and none by a file or an address that a client chooses."""
 
-import re
-
 from antiphon.errors import Code
 from antiphon.providers.base import Model, Provider
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.references import Reference, parse_reference
+from antiphon.providers.references import Reference, is_by_name, parse_reference
 from antiphon.providers.registry import Models
-
-NAME = re.compile(r"(?!.*\.(?:gguf|toml)$)[\w.:-]+", re.IGNORECASE)
-ON_DISK = ("scripted", "local")
 
 
 class ServedModels(Models):
@@ -28,9 +23,8 @@ class ServedModels(Models):
 
 def _check(reference: str | Reference) -> Reference:
     parsed = parse_reference(reference) if isinstance(reference, str) else reference
-    is_file = parsed.provider in ON_DISK and not NAME.fullmatch(parsed.model)
-    if is_file or parsed.base_url is not None:
-        place = "a file of the host" if is_file else "an address"
+    if not is_by_name(parsed):
+        place = "a file of the host" if parsed.base_url is None else "an address"
         raise ProviderError(
             Code.FORBIDDEN,
             f"{str(parsed)!r} is {place}, which clients of this server may not choose; "

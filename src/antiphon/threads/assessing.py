@@ -69,13 +69,15 @@ def _assess(toolbox: Toolbox, part: Mapping[str, Any], shell: Mapping[str, Any] 
 
 
 def limit_risk(assessment: Assessment, configured: str | None) -> Assessment:
-    """Return an assessment with the risk that the settings of the thread give the tool, if they give one.
+    """Return an assessment with the risk that the settings of the thread give the tool, if that is higher.
 
-    A setting replaces the risk of a tool of which nothing more is known; it never makes a command or a file harmless.
+    Settings are stored, and a stored thread may come from a file: it cannot say that a tool is harmless. The change of
+    a file and a command are assessed by themselves.
     """
-    if assessment.kind != "other" or configured not in ORDER or assessment.problem is not None:
+    is_by_tool = assessment.kind == "other" or (assessment.kind == "file" and assessment.risk == "read")
+    if not is_by_tool or configured not in ORDER or assessment.problem is not None:
         return assessment
-    return replace(assessment, risk=configured)
+    return replace(assessment, risk=max(assessment.risk, configured, key=ORDER.index))
 
 
 def _text_problem(part: Mapping[str, Any]) -> str | None:

@@ -22,7 +22,7 @@ class Assessment:
     network: tuple[str, ...] = ()
     """Hosts that the call needs; `*` if a command needs the network."""
     protected: tuple[str, ...] = ()
-    """Protected paths that the call would change, or may change."""
+    """Protected paths that the call would change, or may change; if it only reads, files with keys that it reads."""
     path: str | None = None
     """File that the call would change, relative to the workspace, with symlinks resolved."""
     diff: str | None = None

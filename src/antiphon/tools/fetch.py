@@ -82,8 +82,10 @@ def fetch_function(settings: FetchSettings | None = None) -> ToolFunction:
 
 
 def _host(parts: SplitResult) -> str:
+    """Return the host with its port, if that is not the usual one, and the scheme if it is not https."""
     host = (parts.hostname or "").lower()
-    return host if parts.port is None else f"{host}:{parts.port}"
+    name = host if _port(parts) == PORTS[parts.scheme] else f"{host}:{_port(parts)}"
+    return name if parts.scheme == "https" else f"{parts.scheme}://{name}"
 
 
 async def fetch_text(url: str, settings: FetchSettings) -> str:
@@ -109,8 +111,15 @@ async def _follow_redirects(url: str, settings: FetchSettings) -> tuple[str, Pag
         if response.status not in REDIRECTS or target is None:
             return url, response
         url = urljoin(url, target)
+        leads_to = _host(split_url(url))
         if parts.scheme == "https" and not url.lower().startswith("https:"):
             raise ToolCallError(f"{parts.hostname!r} redirects from https to {url!r}, which is not followed.")
+        if leads_to != _host(parts):
+            # The question named the first host. Even looking up another one could carry data out.
+            raise ToolCallError(
+                f"{parts.hostname!r} redirects to {url!r}. Following it to another host is not allowed; "
+                "fetch that address itself."
+            )
     raise ToolCallError(f"There were more than {settings.most_redirects} redirects.")
 
 

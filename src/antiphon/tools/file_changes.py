@@ -42,19 +42,22 @@ def _exists(workspace: Workspace, target: str) -> bool:
 
 def _diff(workspace: Workspace, path: str, data: bytes, *, is_new: bool) -> str:
     """Return the change of a file as a unified diff."""
+    name = _line_of(path)
     try:
         old = b"" if is_new else workspace.read(path, most=MOST_COMPARED_BYTES)
     except ToolCallError:
-        return f"[{path} is too large to be compared; it would have {len(data):,} bytes]"
+        return f"[{name} is too large to be compared; it would have {len(data):,} bytes]"
     try:
         before = old.decode("utf-8")
     except UnicodeDecodeError:
-        return f"[{path} has {len(old):,} bytes of binary data, which {len(data):,} bytes of text would replace]"
+        return f"[{name} has {len(old):,} bytes of binary data, which {len(data):,} bytes of text would replace]"
     return format_diff(path, before, data.decode("utf-8"), is_new=is_new)
 
 
 def format_diff(path: str, before: str, after: str, *, is_new: bool) -> str:
     """Return a unified diff of two texts; a long one is cut, and its last line says so."""
+    # A line end in the name of a file would make lines that look like others.
+    path = _line_of(path)
     # Comparing long files takes time that grows with the product of their lines.
     old_lines = before.count("\n")
     new_lines = after.count("\n")
@@ -72,6 +75,10 @@ def format_diff(path: str, before: str, after: str, *, is_new: bool) -> str:
             lines[-1] = lines[-1][:MOST_DIFF_CHARACTERS]
             return "\n".join([*lines, f"[cut: {rest:,} more lines of this change are not shown]"])
     return "\n".join(lines)
+
+
+def _line_of(path: str) -> str:
+    return "".join(character if character.isprintable() else f"\\x{ord(character):02x}" for character in path)
 
 
 def _lines(text: str) -> list[str]:

@@ -11,6 +11,7 @@ from antiphon.tools.context import CURRENT
 from antiphon.tools.errors import ToolCallError
 from antiphon.tools.file_changes import assess_change
 from antiphon.tools.functions import ToolFunction, run_in_thread
+from antiphon.tools.sandbox.names import KEY_FILES, contains_key, is_secret_path
 from antiphon.tools.undo.folder import UndoFolder
 from antiphon.tools.undo.recorders import record_files
 from antiphon.tools.workspace import MAX_PATH, Workspace
@@ -93,6 +94,12 @@ def file_functions(
             )
         )
 
+    def assess_read(arguments: Mapping[str, Any]) -> Assessment:
+        path = workspace.resolve(arguments["path"])
+        if not _holds_keys(workspace, path, bounds):
+            return Assessment(risk="read", kind="file")
+        return Assessment(risk="read", kind="file", protected=(path,), reason="it reads a file that usually holds keys")
+
     def assess_write(arguments: Mapping[str, Any]) -> Assessment:
         return assess_change(workspace, arguments["path"], _encode(arguments["content"], bounds))
 
@@ -104,7 +111,7 @@ def file_functions(
         return assess_change(workspace, path, _encode(text.replace(old, new), bounds))
 
     return (
-        ToolFunction(READ_FILE, read),
+        ToolFunction(READ_FILE, read, assess_read),
         ToolFunction(WRITE_FILE, write, assess_write),
         ToolFunction(EDIT_FILE, edit, assess_edit),
     )
@@ -122,7 +129,7 @@ def text_of(data: bytes, path: str) -> str:
 
 def read_lines(workspace: Workspace, path: str, start: int, count: int | None, limits: FileLimits) -> str:
     """Return some lines of a file, with a note if there are more."""
-    text = text_of(workspace.read(path, most=limits.most_file_bytes), path)
+    text = text_of(workspace.read(path, most=limits.most_file_bytes, secrets=_covers_protected()), path)
     # Only "\n" ends a line, as in editors and compilers; `splitlines` splits at eight more characters.
     lines = text.split("\n")
     total = len(lines) - (lines[-1] == "")
@@ -147,7 +154,7 @@ def write_text(
     """Write a whole file and describe the result."""
     data = _encode(content, limits)
     with workspace.lock, record_files(undo, workspace, WRITE_FILE.name, path) as recorder:
-        existed = workspace.replace(path, data, recorder, protected=_may_change_protected())
+        existed = workspace.replace(path, data, recorder, protected=_covers_protected())
     return f"{'Replaced' if existed else 'Created'} {path} ({len(data):,} bytes)."
 
 
@@ -167,7 +174,7 @@ def edit_text(
         times = text.count(old)
         line = text.count("\n", 0, text.index(old)) + 1
         data = _encode(text.replace(old, new), limits)
-        workspace.replace(path, data, recorder, protected=_may_change_protected())
+        workspace.replace(path, data, recorder, protected=_covers_protected())
     location = f"line {line:,}" if times == 1 else f"{times:,} places, the first in line {line:,}"
     return f"Changed {path} in {location}."
 
@@ -185,8 +192,20 @@ def _text_to_edit(workspace: Workspace, path: str, old: str, new: str, limits: F
     return text
 
 
-def _may_change_protected() -> bool:
-    """Return whether protected paths may be written: as the permission says, or if nobody asked for one."""
+def _holds_keys(workspace: Workspace, path: str, limits: FileLimits) -> bool:
+    if is_secret_path(path):
+        return True
+    name = path.rpartition("/")[2]
+    if KEY_FILES.fullmatch(name) is None:
+        return False
+    try:
+        return contains_key(name, workspace.read(path, most=limits.most_file_bytes))
+    except ToolCallError:
+        return False
+
+
+def _covers_protected() -> bool:
+    """Return whether protected paths may be written, and keys read: as permitted, or if no permission is needed."""
     context = CURRENT.get()
     return context is None or context.access is None or context.access.protected
 

@@ -19,6 +19,7 @@ from antiphon.tools.files import BINARY_PROBE, PATH
 from antiphon.tools.functions import ToolFunction, run_in_thread
 from antiphon.tools.programs import run_program
 from antiphon.tools.protected import VERSION_CONTROL
+from antiphon.tools.sandbox.names import contains_key, is_secret, is_secret_path
 from antiphon.tools.workspace import Workspace
 
 # Folders of generated files, which are walked only if the path names them.
@@ -81,7 +82,7 @@ def find_functions(workspace: Workspace, limits: FindLimits | None = None) -> tu
         return await run_in_thread(lambda: list_paths(walk, arguments["pattern"], bounds), walk.stop)
 
     async def search_files(arguments: Mapping[str, Any]) -> str:
-        walk = FileWalk(workspace, arguments["path"], bounds.most_visited, hidden=False)
+        walk = FileWalk(workspace, arguments["path"], bounds.most_visited, hidden=False, secrets=False)
         files = await run_in_thread(lambda: collect_files(walk, arguments["pattern"], bounds), walk.stop)
         return await search_lines(files, arguments, bounds)
 
@@ -91,19 +92,24 @@ def find_functions(workspace: Workspace, limits: FindLimits | None = None) -> tu
 class FileWalk:
     """Walk over the files below a folder, in order and within limits; another thread can stop it."""
 
-    __slots__ = ("_remaining", "hidden", "is_truncated", "path", "stop", "workspace")
+    __slots__ = ("_remaining", "hidden", "is_truncated", "path", "secrets", "skipped", "stop", "workspace")
 
-    def __init__(self, workspace: Workspace, path: str, limit: int, *, hidden: bool) -> None:
+    def __init__(self, workspace: Workspace, path: str, limit: int, *, hidden: bool, secrets: bool = True) -> None:
         self.workspace = workspace
         self.path = path
         self.hidden = hidden
+        # Without `secrets`, files that usually hold keys are skipped, and counted.
+        self.secrets = secrets
+        self.skipped = 0
         self.is_truncated = False
         self._remaining = limit
         self.stop = threading.Event()
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
         """Yield the path of each file, relative to the start, and its open folder."""
-        with self.workspace.open_folder(self.path) as (folder, _):
+        with self.workspace.open_folder(self.path) as (folder, path):
+            if not self.secrets and is_secret_path(path):
+                raise ToolCallError(f"{self.path!r} usually holds keys and is not searched; read its files by name.")
             yield from self._below(folder, "", 0)
 
     def _below(self, folder: int, prefix: str, depth: int) -> Iterator[tuple[str, int]]:
@@ -115,6 +121,9 @@ class FileWalk:
                 self.is_truncated = True
                 return
             if entry.name in SKIPPED_FOLDERS or (entry.name.startswith(".") and not self.hidden):
+                continue
+            if not self.secrets and is_secret(entry.name):
+                self.skipped += 1
                 continue
             if entry.is_file(follow_symlinks=False):
                 yield prefix + entry.name, folder
@@ -187,6 +196,8 @@ class SearchFiles:
 
     frames: bytes
     is_truncated: bool
+    skipped: int = 0
+    """Files that usually hold keys, which are not searched."""
 
 
 def collect_files(walk: FileWalk, pattern: str, limits: FindLimits) -> SearchFiles:
@@ -196,13 +207,17 @@ def collect_files(walk: FileWalk, pattern: str, limits: FindLimits) -> SearchFil
     for path, folder in walk:
         if not matches_glob(path, pattern):
             continue
-        data = _text_bytes(path.rpartition("/")[2], folder, limits.most_file_bytes)
+        name = path.rpartition("/")[2]
+        data = _text_bytes(name, folder, limits.most_file_bytes)
+        if contains_key(name, data):
+            walk.skipped += 1
+            continue
         remaining -= len(data)
         if remaining < 0:
             walk.is_truncated = True
             break
         frames += [json.dumps([_join_path(walk.path, path), len(data)]).encode(), b"\n", data]
-    return SearchFiles(b"".join(frames), walk.is_truncated)
+    return SearchFiles(b"".join(frames), walk.is_truncated, walk.skipped)
 
 
 async def search_lines(files: SearchFiles, arguments: Mapping[str, Any], limits: FindLimits) -> str:
@@ -223,7 +238,10 @@ async def search_lines(files: SearchFiles, arguments: Mapping[str, Any], limits:
     lines = [f"{path}:{number}: {text}" for path, number, text in result["matches"]]
     if files.is_truncated or result["more"]:
         lines.append("[there are more matches; narrow the query, the pattern or the path]")
-    return "\n".join(lines) or "[no matches]"
+    lines = lines or ["[no matches]"]
+    if files.skipped:
+        lines.append(f"[files that usually hold keys were not searched: {files.skipped:,}]")
+    return "\n".join(lines)
 
 
 def _text_bytes(name: str, folder: int, limit: int) -> bytes:

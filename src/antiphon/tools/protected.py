@@ -3,7 +3,7 @@
 1. A path is protected if one of its names is, at any depth, in upper or lower case.
 2. What a name stands for is not checked: a folder named `Makefile` is protected as well.
 3. `package.json` and other manifests that name dependencies are not: a model changes them in ordinary work, and their
-   scripts run only by a command, which is sandboxed or asked about.
+   scripts run only by a command, which is sandboxed or asked about. Neither is `conftest.py`, which is test code.
 """
 
 import os
@@ -15,15 +15,19 @@ NAMES = frozenset((
     # Antiphon, other agents and their servers
     ".antiphon", ".mcp.json", "mcp.json", "mcp.toml", ".mcp.toml", "agents.md", "claude.md", "gemini.md", ".claude",
     ".codex", ".cursor", ".cursorrules", ".aider.conf.yml", ".windsurfrules", ".clinerules", ".continue",
+    ".windsurf", ".roo", ".kiro", "qwen.md",
     # continuous integration and hooks
     ".github", ".gitlab", ".gitlab-ci.yml", ".gitlab-ci.yaml", ".circleci", ".travis.yml", ".drone.yml", ".woodpecker",
     ".woodpecker.yml", ".buildkite", ".teamcity", ".ci", ".forgejo", ".gitea", "jenkinsfile", "azure-pipelines.yml",
     "bitbucket-pipelines.yml", "appveyor.yml", ".appveyor.yml", "cloudbuild.yaml", ".husky", ".githooks",
     ".pre-commit-config.yaml", ".pre-commit-config.yml", "lefthook.yml", ".lefthook.yml", "lefthook.toml",
+    "azure-pipelines.yaml", ".cirrus.yml", "buildspec.yml", "buildspec.yaml", "lefthook-local.yml",
+    ".lefthook-local.yml",
     # programs that run the commands of a file
     "makefile", "gnumakefile", "bsdmakefile", "makefile.am", "makefile.in", "justfile", ".justfile", "rakefile",
     "taskfile.yml", "taskfile.yaml", "taskfile.dist.yml", "noxfile.py", "sitecustomize.py",
-    "usercustomize.py", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs",
+    "usercustomize.py", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".pnp.cjs", ".pnp.loader.mjs", ".yarn",
+    ".cargo", "flake.nix", ".gdbinit", ".lldbinit",
     # editors
     ".vscode", ".idea", ".zed", ".fleet", ".devcontainer", ".devcontainer.json", ".editorconfig", ".vimrc", ".exrc",
     ".nvimrc", ".nvim.lua", ".dir-locals.el", ".emacs", ".sublime-project",
@@ -31,8 +35,9 @@ NAMES = frozenset((
     ".envrc", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc",
     ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".logout", ".inputrc",
     ".tmux.conf", ".screenrc", ".ssh", ".netrc", ".tool-versions", ".mise.toml", "mise.toml",
+    ".mise.local.toml", "mise.local.toml",
 ))  # fmt: skip
-PATTERNS = (".env*", "*.mk", "*.code-workspace", "*.sublime-project", "config.fish")
+PATTERNS = (".env*", "*.mk", "makefile.*", "*.just", "*.pth", "*.code-workspace", "*.sublime-project", "config.fish")
 
 
 def is_protected(path: str | os.PathLike[str]) -> bool:

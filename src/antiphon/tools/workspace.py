@@ -24,7 +24,9 @@ from typing import Protocol, Self
 
 from antiphon.tools.errors import ToolCallError, ToolsError
 from antiphon.tools.protected import VERSION_CONTROL, is_protected
+from antiphon.tools.sandbox.names import contains_key, is_secret_path
 
+SECRET_MESSAGE = "{!r} usually holds keys, and no permission covers reading it."
 MAX_SYMLINKS = 40
 MAX_PATH = 4_096
 OPEN_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -113,13 +115,21 @@ class Workspace:
             os.close(self._root)
             self._root = -1
 
-    def read(self, path: str, *, most: int) -> bytes:
-        """Read a file; raise `ToolCallError` if it has more than `most` bytes."""
+    def read(self, path: str, *, most: int, secrets: bool = True) -> bytes:
+        """Read a file; raise `ToolCallError` if it has more than `most` bytes.
+
+        Without `secrets`, a file that usually holds keys is refused, by the path that is really walked.
+        """
         with self._walk(path) as walk, open(_open_file(walk, path), "rb") as file:
+            name = walk.last or ""
+            if not secrets and is_secret_path(walk.path):
+                raise ToolCallError(SECRET_MESSAGE.format(path))
             size = os.fstat(file.fileno()).st_size
             data = file.read(most + 1) if size <= most else b""
         if max(size, len(data)) > most:
             raise ToolCallError(f"{path!r} has {size:,} bytes; the limit is {most:,}.")
+        if not secrets and contains_key(name, data):
+            raise ToolCallError(SECRET_MESSAGE.format(path))
         return data
 
     @property

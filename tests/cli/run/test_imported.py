@@ -46,7 +46,7 @@ def test_it_is_not_resumed_in_the_folder_that_it_names(run, capsys):
 
 
 def test_it_is_resumed_in_the_folder_that_a_person_names_without_its_servers(run, tmp_path, capsys):
-    main(["run", "--resume", run, "--workspace", "chosen"])
+    main(["run", "--resume", run, "--workspace", "chosen", "--model", f"scripted:{tmp_path}/team.toml"])
 
     error = capsys.readouterr().err
     assert str(tmp_path / "chosen") in error
@@ -59,3 +59,17 @@ def test_other_settings_are_still_its_own(run, capsys):
 
     assert code == 2
     assert "--resume keeps the original settings; remove --max-cost" in capsys.readouterr().err
+
+
+def test_a_model_by_address_or_file_is_named_by_a_person(run, tmp_path, capsys):
+    code = main(["run", "--resume", run, "--workspace", "chosen"])
+
+    assert code == 2
+    assert f"name it with --model scripted:{tmp_path}/team.toml" in capsys.readouterr().err
+
+
+def test_a_model_that_it_does_not_use_is_refused(run, capsys):
+    code = main(["run", "--resume", run, "--workspace", "chosen", "--model", "openai:other"])
+
+    assert code == 2
+    assert "this run does not use the model openai:other" in capsys.readouterr().err

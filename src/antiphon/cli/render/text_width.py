@@ -6,6 +6,12 @@ ELLIPSIS = "…"
 # Newline, tab, and the joiners within one character.
 ALLOWED = "\n\t\u200c\u200d"
 
+# Letters, marks and symbols that take no ink: fillers, joiners, variation selectors, the empty Braille pattern.
+BLANK = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
+    + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+)
+
 
 def sanitize_line(text: str) -> str:
     """Return the text as one line, with control characters and separators replaced by spaces."""
@@ -36,7 +42,8 @@ def escape_controls(text: str) -> str:
 
 def _visible(character: str) -> str:
     kind = category(character)[0]
-    return f"‹U+{ord(character):04X}›" if kind == "C" or (kind == "Z" and character != " ") else character
+    is_invisible = kind == "C" or (kind == "Z" and character != " ") or character in BLANK
+    return f"‹U+{ord(character):04X}›" if is_invisible else character
 
 
 def width(text: str) -> int:

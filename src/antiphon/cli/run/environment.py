@@ -10,6 +10,7 @@ from antiphon.app import App
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.frame import UsageError
 from antiphon.paths import undo_path
+from antiphon.providers.references import is_by_name, parse_reference
 from antiphon.threads.toolbox import Toolbox, tools_to_json
 from antiphon.tools.errors import ToolsError
 from antiphon.tools.mcp.config import Server
@@ -45,18 +46,23 @@ async def open_environment(store: Path, spec: RunSpec) -> AsyncIterator[RunEnvir
     """Open workspace, MCP servers, store and models; fails early on an unknown model or a missing key."""
     async with AsyncExitStack() as stack:
         undo = stack.enter_context(UndoFolder(undo_path()))
-        toolbox, problems = await _toolbox(stack, spec, undo)
+        toolbox, problems = await _toolbox(stack, spec, undo, store)
         app = await stack.enter_async_context(App(store, toolbox=toolbox, undo=undo))
         for reference in models_of(spec):
             await app.models.check(reference)
         yield RunEnvironment(app, tools_to_json(toolbox.tools), problems)
 
 
-async def _toolbox(stack: AsyncExitStack, spec: RunSpec, undo: UndoFolder) -> tuple[Toolbox, tuple[str, ...]]:
+async def _toolbox(
+    stack: AsyncExitStack, spec: RunSpec, undo: UndoFolder, store: Path
+) -> tuple[Toolbox, tuple[str, ...]]:
     # Imported here because the tools are slow to load.
-    from antiphon.tools import Bundle, McpTools, Workspace, workspace_tools
+    from antiphon.tools import Bundle, McpTools, ShellSettings, Workspace, workspace_tools
 
-    own = workspace_tools(stack.enter_context(Workspace(spec.workspace)), undo=undo)
+    # Commands neither read nor change the store, wherever it is.
+    hidden = tuple(f"{store.resolve()}{suffix}" for suffix in ("", "-wal", "-shm", ".lock"))
+    workspace = stack.enter_context(Workspace(spec.workspace))
+    own = workspace_tools(workspace, shell=ShellSettings(hidden=(*ShellSettings().hidden, *hidden)), undo=undo)
     if not spec.servers:
         return own, ()
     servers = await stack.enter_async_context(McpTools(spec.servers))
@@ -71,6 +77,11 @@ def models_of(spec: RunSpec) -> list[str]:
     for agent in spec.agents.values():
         names += [agent.get("model"), *(agent.get("fallback") or ())]
     return [name for name in dict.fromkeys(names) if name and name != RULES]
+
+
+def models_by_place(spec: RunSpec) -> list[str]:
+    """Return the references of models that name an address or a file."""
+    return [reference for reference in models_of(spec) if not is_by_name(parse_reference(reference))]
 
 
 def stored_workspace(config: Mapping[str, Any]) -> Path:

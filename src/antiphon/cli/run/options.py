@@ -14,7 +14,7 @@ from antiphon.cli.options import add_json, add_store, positive_int, positive_num
 from antiphon.cli.render.plain import PlainView
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.run.agents import FOLDER
-from antiphon.cli.run.environment import GRACE_MS, RULES, RunSpec, stored_workspace
+from antiphon.cli.run.environment import GRACE_MS, RULES, RunSpec, models_by_place, models_of, stored_workspace
 from antiphon.cli.run.folder import RunFolder, stored_servers
 from antiphon.providers.local.sources import absolute_reference
 from antiphon.threads import MODES
@@ -34,7 +34,7 @@ FOR_NEW = (
     "workspace",
 )
 # Settings that an imported or restored run does not bring along.
-FOR_FOREIGN = ("workspace", "mcp")
+FOR_FOREIGN = ("workspace", "mcp", "model", "fallback")
 MOST_TASK = 100_000
 SCRIPT = "scripted:agents"  # the fallback where no model is usable
 EXAMPLES = f"""examples:
@@ -143,7 +143,18 @@ def foreign_spec(options: argparse.Namespace, config: Mapping[str, Any]) -> RunS
     workspace = options.workspace.resolve()
     if not workspace.is_dir():
         raise UsageError(f"{options.workspace}: no such folder")
-    return RunSpec(config["agents"], config, workspace, stored_servers(workspace, options, options.mcp))
+    spec = RunSpec(config["agents"], config, workspace, stored_servers(workspace, options, options.mcp))
+    named = {absolute_reference(name) for name in (options.model, *(options.fallback or ())) if name is not None}
+    unknown = sorted(named - set(models_of(spec)))
+    if unknown:
+        raise UsageError(f"this run does not use the model {unknown[0]}; start a new run to use it")
+    for reference in models_by_place(spec):
+        if reference not in named:
+            raise UsageError(
+                "this run was imported or restored, and a model by address or file is not taken from a file; "
+                f"if you trust this one, name it with --model {sanitize_line(reference)}, others with --fallback"
+            )
+    return spec
 
 
 def _arbiter(name: str | None) -> dict[str, str]:

@@ -3,7 +3,8 @@
 1. Blocked calls are denied, and so are calls of a tool that failed too often lately (the circuit breaker).
 2. In plan mode, calls that do anything but read are denied.
 3. Calls that a person or a setting denied are denied.
-4. A call that would change protected paths is asked about; nothing that was allowed before covers it.
+4. A call that would change protected paths, or read a file with keys, is asked about; nothing that was allowed
+   before covers it.
 5. A call that a person allowed by a scope is allowed: this exact command, this folder, this host, this tool.
 6. A call on the list of those that are always allowed is allowed, if it is not destructive; a command only in the
    sandbox, and without network.
@@ -265,7 +266,7 @@ def _reason_to_ask(call: CallRequest, assessment: Assessment) -> str:
     if "denied" in call:
         return WAS_PROTECTED if call["denied"] == "protected" else WAS_READ_ONLY
     reasons = [assessment.reason or _reason_of_risk(assessment)]
-    if assessment.protected:
+    if assessment.protected and (assessment.kind, assessment.risk) != ("file", "read"):
         reasons.append(f"it would change protected paths: {', '.join(assessment.protected)}")
     if ANY_HOST in assessment.network:
         reasons.append("it needs the network")

@@ -27,6 +27,16 @@ def is_secret(name: str) -> bool:
     return SECRETS.fullmatch(name) is not None and EXAMPLES.fullmatch(name) is None
 
 
+def is_secret_path(path: str) -> bool:
+    """Whether a file or one of the folders of its path has the name of credentials."""
+    return any(map(is_secret, path.split("/")))
+
+
+def contains_key(name: str, data: bytes) -> bool:
+    """Whether the content of a file with this name is a private key."""
+    return KEY_FILES.fullmatch(name) is not None and KEY_MARK in data[:MOST_KEY_BYTES]
+
+
 def is_key(path: str, name: str) -> bool:
     """Whether a file contains a private key; files that cannot be read count as keys."""
     if KEY_FILES.fullmatch(name) is None:
