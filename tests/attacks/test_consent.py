@@ -265,7 +265,7 @@ def test_a_search_skips_keys_and_says_so(folder: Path, toolbox: FunctionToolbox)
 
 @pytest.mark.parametrize(("stored", "risk"), [("read", "write"), ("write", "write"), ("destructive", "destructive")])
 def test_the_stored_risk_of_a_tool_only_raises_it(stored: str, risk: str) -> None:
-    assert limit_risk(Assessment(risk="write"), stored).risk == risk
+    assert limit_risk(Assessment(risk="write"), stored, may_lower=False).risk == risk
 
 
 # -- who answers -------------------------------------------------------------------------------------------------------

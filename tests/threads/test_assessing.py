@@ -121,7 +121,7 @@ def test_a_host_is_that_of_the_address(tmp_path):
         box = workspace_tools(workspace)
 
         assert assess(box, "fetch_url", '{"url": "https://Example.org/x"}')["network"] == ["example.org"]
-        assert assess(box, "fetch_url", '{"url": "http://example.org:8080"}')["network"] == ["example.org:8080"]
+        assert assess(box, "fetch_url", '{"url": "http://example.org:8080"}')["network"] == ["http://example.org:8080"]
 
 
 @pytest.mark.parametrize(

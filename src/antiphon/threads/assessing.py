@@ -49,11 +49,12 @@ def assess_calls(toolbox: Toolbox, grants: Grants | None = None) -> AsyncLogic:
 
 def assess_all(toolbox: Toolbox, input: Mapping[str, Any], history: str | None, mode: Mode | None) -> Json:
     """Return the assessments of calls, whether consent of this history counts, and the mode given in this process."""
-    assessments = [_assess(toolbox, call, input.get("shell")) for call in input["calls"]]
-    return {"assessments": assessments, "history": history, "consents": not is_continued(history), "mode": mode}
+    consents = not is_continued(history)
+    assessments = [_assess(toolbox, call, input.get("shell"), may_lower=consents) for call in input["calls"]]
+    return {"assessments": assessments, "history": history, "consents": consents, "mode": mode}
 
 
-def _assess(toolbox: Toolbox, part: Mapping[str, Any], shell: Mapping[str, Any] | None) -> Json:
+def _assess(toolbox: Toolbox, part: Mapping[str, Any], shell: Mapping[str, Any] | None, *, may_lower: bool) -> Json:
     problem = _text_problem(part) or _filter_problem(part, shell)
     if problem is not None:
         return Assessment(problem=problem).to_json()
@@ -65,19 +66,20 @@ def _assess(toolbox: Toolbox, part: Mapping[str, Any], shell: Mapping[str, Any] 
     except Exception as error:
         log.warning("the call of %s could not be assessed", call.name, exc_info=True)
         assessment = Assessment(reason=f"it could not be assessed: {type(error).__name__}")
-    return limit_risk(assessment, part.get("risk")).to_json()
+    return limit_risk(assessment, part.get("risk"), may_lower=may_lower).to_json()
 
 
-def limit_risk(assessment: Assessment, configured: str | None) -> Assessment:
-    """Return an assessment with the risk that the settings of the thread give the tool, if that is higher.
+def limit_risk(assessment: Assessment, configured: str | None, *, may_lower: bool = True) -> Assessment:
+    """Return an assessment with the risk that the settings of the thread give the tool, if they give one.
 
-    Settings are stored, and a stored thread may come from a file: it cannot say that a tool is harmless. The change of
-    a file and a command are assessed by themselves.
+    A setting replaces the risk of a tool of which nothing more is known; it never makes a command or a file harmless.
+    In a thread from a file it only raises a risk: a file cannot say that a tool is harmless.
     """
-    is_by_tool = assessment.kind == "other" or (assessment.kind == "file" and assessment.risk == "read")
-    if not is_by_tool or configured not in ORDER or assessment.problem is not None:
+    if assessment.kind != "other" or configured not in ORDER or assessment.problem is not None:
         return assessment
-    return replace(assessment, risk=max(assessment.risk, configured, key=ORDER.index))
+    if not may_lower and ORDER.index(configured) < ORDER.index(assessment.risk):
+        return assessment
+    return replace(assessment, risk=configured)
 
 
 def _text_problem(part: Mapping[str, Any]) -> str | None:

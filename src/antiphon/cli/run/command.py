@@ -37,7 +37,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _resume(options: argparse.Namespace) -> int:
     task = ["TASK"] if options.task else []
-    _refuse([*used_flags(options, [name for name in FOR_NEW if name not in FOR_FOREIGN]), *task])
+    if task or used_flags(options, [name for name in FOR_NEW if name not in FOR_FOREIGN]):
+        _refuse([*used_flags(options, FOR_NEW), *task])
     store = store_file(options)
     stored = find_resumable_run(store, options.resume)
     if stored.is_from_file:
