@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from antiphon.runtime.encoding import encode
 from antiphon.server.access import PUBLIC, SAFE, Headers, check_host, check_site, check_token, entry_cookie
+from antiphon.server.callers import CALLER, OPERATOR
 from antiphon.server.context import ServerContext
 from antiphon.server.metrics import NO_ROUTE
 from antiphon.server.problems import MEDIA_TYPE, ProblemError
@@ -111,6 +112,7 @@ class _Exchange:
                 return False
         if path not in PUBLIC:
             check_token(headers, host, settings)
+            self._scope[CALLER] = OPERATOR
         if metrics.running - metrics.streams > settings.most_requests or metrics.streams >= settings.most_streams:
             raise ProblemError("too_busy", "too many requests at once; try again later")
         if self._context.closing.is_set():
