@@ -89,6 +89,10 @@ const actions = {
   keepCut: timed(replies.cut),
   keepRest: timed(replies.rest),
   refuseTools: update(replies.toolsRefused),
+  awaitResults: update(replies.resultsAwaited),
+  reportAwaiting: doing((c, e, enqueue) => {
+    if (c.reportsToParent) enqueue.sendTo(parentOf, waiting(c, "tools", runOf(c)));
+  }),
   answerLimit: update(replies.limitAnswered),
   raiseLimit: update(operations.limitRaised),
   reportLimit: doing((c, e, enqueue) => {
@@ -117,7 +121,7 @@ const actions = {
   reportWaiting: doing((c, e, enqueue) => {
     if (c.reportsToParent) enqueue.sendTo(parentOf, waiting(c, e.reason ?? null, runOf(c)));
   }),
-  reportAgain: sendParent(({ context, event }) => waiting(context, waitsAtLimit(context) ? "limit" : "permission", event.runId)),
+  reportAgain: sendParent(({ context, event }) => waiting(context, context.reply.request?.reason ?? (waitsAtLimit(context) ? "limit" : "permission"), event.runId)),
   reportToParent: sendParent(({ context }) => report(context)),
   endRun: assign({ run: null }),
   refuseAloud: sendParent(({ context, event }) => refusedAloud(context, event)),
@@ -147,6 +151,7 @@ const guards = {
   mustSummarise: replies.summaryWanted,
   mustReply: (c) => c.reply?.phase === "wanted" && !c.reply.waiting,
   costsTooMuch: (c, e) => isCurrentReply(c, e) && replies.costsTooMuch(c, e),
+  mustAwaitResults: replies.resultsWanted,
   mustRefuseTools: replies.mustRefuseTools,
   ...limits.guards,
   mustReport: (c) => mustReportEnd(c) && !c.queue.length,

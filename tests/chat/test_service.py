@@ -193,3 +193,27 @@ def test_a_message_that_is_not_as_declared_is_refused_with_its_place() -> None:
             assert await app.chats.status(thread) == "pending"
 
     asyncio.run(main())
+
+
+def test_tools_of_the_client_are_called_by_nobody_else(tmp_path: Path) -> None:
+    async def main() -> None:
+        clerk = Clerk()
+        tools = [{"name": "add", "description": "Adds.", "parameters": {"type": "object"}}]
+        model = script(tmp_path, ("add", [{"text": "Three."}]), [{"tool": "add", "arguments": {"a": 1, "b": 2}}])
+        async with App(tmp_path / "store.db", toolbox=clerk) as app:
+            thread = await app.chats.create(model=model, tools=tools, clientTools=True)
+            await app.chats.say(thread, "1 + 2?")
+            assert await app.chats.until_idle(thread) == "waiting"
+        async with App(tmp_path / "store.db", toolbox=clerk) as app:  # the request outlives the process
+            [request] = await app.threads.requests(thread)
+            with pytest.raises(Refused, match="tool_results"):
+                await app.threads.answer(thread, "3")
+            result = {"type": "toolResult", "callId": request.calls[0]["id"], "parts": [{"type": "text", "text": "3"}]}
+            await app.threads.perform(thread, "tool_results", results=[result])
+
+            assert await app.chats.until_idle(thread) == "completed"
+            talk = branch_path((await app.library.read(thread)).content)
+            assert [message["role"] for message in talk] == ["user", "assistant", "tool", "assistant"]
+            assert clerk.calls == []
+
+    asyncio.run(main())

@@ -56,6 +56,7 @@ const FACTS = {
   permission_asked: (c, { type, ...facts }) => facts,
   permission_answered: (c, e) => ({ id: e.id ?? null, decision: e.decision ?? null }),
   limit_reached: reachedFacts,
+  results_awaited: ({ reply: { request: { id, address, calls } } }) => ({ id, address, calls }),
   limit_warning: warningFacts,
   limit_answered: (c, e) => ({ id: e.id, decision: e.decision }),
   message_queued: (c) => ({ waiting: c.queue.length }),

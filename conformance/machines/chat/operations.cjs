@@ -1,7 +1,7 @@
 // Twins of chat/machine/operations.py: what a person does with a conversation.
 const { needsProposal, proposalRequested } = require("./consensus.cjs");
 const { crystalOf } = require("./crystal.cjs");
-const { LIMITS, continued, messageBegun, unraised } = require("./limits.cjs");
+const { LIMITS, continued, messageBegun, spending, unraised } = require("./limits.cjs");
 const { merged, planned, resolved } = require("./merging.cjs");
 const { otherBranches } = require("./refusals.cjs");
 const { emptied, givenSettings, newBranch } = require("./settings.cjs");
@@ -35,8 +35,9 @@ const say = (c, e) => {
     c = counting(withMessage(c, branch, draft, joined.parent), { turns: -1 });
   } else c = appended(c, branch, draft);
   c = pinnedIfAsked(runBegun(c, e), e, branch);
-  return role !== "user" || c.config.model === null 
-    ? { ...c, reply: null } : wantingReply(messageBegun(c, e.at), branch, e.resumeNote ?? null);
+  if (!["user", "tool"].includes(role) || c.config.model === null) return { ...c, reply: null };
+  if (role === "tool") return wantingReply(spending(continued(c, e.at ?? null), "toolRounds", 1), branch, e.resumeNote ?? null);
+  return wantingReply(messageBegun(c, e.at), branch, e.resumeNote ?? null);
 };
 const queued = (c, { type, ...item }) => {
   const joins = c.config.onBusy === "merge" ? { joins: true } : {};

@@ -46,7 +46,7 @@ const withNote = (messages, note) => {
   return [...messages.slice(0, -1), { ...last, parts: [{ type: "text", text: note }, ...last.parts] }];
 };
 const answered = (c, e) => wantingReply(
-  limits.spending(appended(c, c.reply.branch, { role: "tool", parts: e.results, at: e.at, id: e.id }), "toolRounds", 1), c.reply.branch);
+  limits.spending(appended(c.config.clientTools ? limits.continued(c, e.at ?? null) : c, c.reply.branch, { role: "tool", parts: e.results, at: e.at, id: e.id }), "toolRounds", 1), c.reply.branch);
 const rest = (c, e) => wantingReply(spent(keptText(c, e), e), c.reply.branch, e.text ? CONTINUE : null);
 const budgetOf = (c) => {
   const budgets = [limits.remaining(c, "costUsd"), c.config.settings.budgetUsd].filter((usd) => usd != null);
@@ -66,7 +66,12 @@ module.exports = {
   withoutLimit: (c) => (c.reply.limit == null ? c : { ...c, reply: { ...c.reply, limit: null } }),
   costsTooMuch: (c, e) => errorOf(e.error).code === "3002" && limits.isCostReached(spent(c, e)),
   toolsRefused: (c) => refused(c, NO_CONSENT),
-  mustRefuseTools: (c) => c.reportsToParent && c.config.consent === null && c.reply?.phase === "tools",
+  mustRefuseTools: (c) => c.reportsToParent && c.config.consent === null && !c.config.clientTools && c.reply?.phase === "tools",
+  resultsWanted: (c) => c.config.clientTools && c.reply?.phase === "tools" && !c.reply.waiting,
+  resultsAwaited: (c) => {
+    const request = { id: c.reply.requestId, address: "", reason: "tools", calls: callsOf(c.messages[headOf(c, c.reply.branch)].parts) };
+    return { ...c, reply: { ...c.reply, called: true, waiting: true, request } };
+  },
   limitAnswered: (c, e) => {
     const name = c.reply.limit;
     c = limits.continued(c, e.at);
@@ -117,7 +122,7 @@ module.exports = {
     c = counting(spent(cut === "discard" ? c : keptText(c, e), e), { cancelled: 1 });
     return error !== null ? ended({ ...c, lastError: error }, "failed", error) : ended(c, "cancelled");
   },
-  toolsWanted: (c) => c.config.consent !== null && c.reply?.phase === "tools" && !c.reply.called && !c.reply.waiting,
+  toolsWanted: (c) => c.config.consent !== null && !c.config.clientTools && c.reply?.phase === "tools" && !c.reply.called && !c.reply.waiting,
   toolsInput: (c) => {
     const known = Object.fromEntries((c.config.settings.options?.tools ?? []).map((tool) => [tool.name, tool]));
     const calls = callsOf(c.messages[headOf(c, c.reply.branch)].parts);

@@ -6,7 +6,7 @@ const DEFAULTS = {
   model: null, system: null, systemPlacement: "prepend", settings: {}, strategy: "sliding", summaries: "model",
   contextLimit: 128000, compressAt: 0.8, resumeAt: 0.7, onBusy: "reject", onStop: "finish", maxBranches: 3, maxTurns: null,
   maxQueue: 100, turnTimeoutMs: null, maxToolRounds: 25, maxThreadToolRounds: null, maxCostUsd: null, maxThreadCostUsd: null,
-  maxWallMs: null, maxThreadWallMs: null, warnAt: 0.8, autoStart: false, consent: null,
+  maxWallMs: null, maxThreadWallMs: null, warnAt: 0.8, autoStart: false, consent: null, clientTools: false,
 };
 const oneOf = (...known) => (value) => known.includes(value);
 const atLeast = (least, optional = false) => (value) => (optional && value === null) || (Number.isInteger(value) && value >= least);
@@ -24,6 +24,7 @@ const RULES = {
   summaries: oneOf("model", "plain"), contextLimit: atLeast(1), compressAt: share, resumeAt: share,
   onBusy: oneOf("reject", "queue", "interrupt", "merge"), onStop: oneOf("finish", "cut"), maxBranches: atLeast(1),
   maxTurns: atLeast(0, true), maxQueue: atLeast(0), turnTimeoutMs: atLeast(1, true), autoStart: (value) => typeof value === "boolean",
+  clientTools: (value) => typeof value === "boolean",
   maxToolRounds: atLeast(0, true), maxThreadToolRounds: atLeast(0, true), maxCostUsd: amount, maxThreadCostUsd: amount,
   maxWallMs: atLeast(1, true), maxThreadWallMs: atLeast(1, true), warnAt: share,
   consent: (value) => value === null

@@ -62,7 +62,8 @@ class Chats(ThreadService):
             options = {**options, "tools": tools_to_json(tools)}
             config["settings"] = {**settings, "options": options}
         await self.resources.check_models([config.get("model")])
-        self.resources.check_tools(options.get("tools") or ())
+        if not config.get("clientTools"):
+            self.resources.check_tools(options.get("tools") or ())
         return await self.restore(title=title, owner=owner, id=id, **config)
 
     async def restore(self, *, title: str | None = None, owner: str = "", id: str | None = None, **config: Any) -> str:

@@ -25,6 +25,7 @@ CHAT_REPLY = ["chat", "reply"]
 # Activities about a request to a person: that it was opened, and that it is closed.
 REQUESTS = (
     "permission_asked", "permission_answered", "agent_waits", "agent_goes_on", "limit_reached", "limit_answered",
+    "results_awaited",
 )  # fmt: skip
 AGENTS = ["run", "executeAgent"]
 DEBATER = "reply-"

@@ -12,6 +12,7 @@ from antiphon.threads.machine.scopes import ONCE, answer_scopes
 
 Json = Mapping[str, Any]
 PERMISSION = "permission"
+TOOLS = "tools"
 DECISIONS = {"allow": "ALLOW", "deny": "DENY"}
 
 
@@ -19,6 +20,7 @@ DECISIONS = {"allow": "ALLOW", "deny": "DENY"}
 class OpenRequest:
     """Request to a person: `calls` for a permission, `text` and `options` for a question; `speaker` is the agent.
 
+    With the reason `tools`, the client is to make the `calls`, and to send their results as `tool_results`.
     `limit` has the name, the value and the spending of a limit that is reached, and the `next` value, which is offered.
     """
 
@@ -112,6 +114,8 @@ class Answer:
         if not request.address:
             message = {} if self.text is None else {"message": {"text": self.text, "at": at}}
             return {"type": "RESPOND", "requestId": request.id, "at": at, **message}
+        if request.reason == TOOLS:
+            raise Refused(f"request {request.id!r} is for the results of tools; send them with tool_results")
         if request.limit is not None:
             return self._raise_limit(request, at)
         if self.text is None and self.decision is None:

@@ -154,6 +154,10 @@ WALKS = [
     ({"model": MODEL, "consent": {}}, ["start", "message", TOOLS, {"type": "xstate.error.actor.tools", "error": "x"}]),
     ({"reportsToParent": True, "model": MODEL}, [{"type": "message", "runId": "n1"}, TOOLS]),
     (
+        {"reportsToParent": True, "model": MODEL, "clientTools": True},
+        [{"type": "message", "runId": "n1"}, TOOLS, {"type": "message", "role": "tool", "parts": [RESULT]}],
+    ),
+    (
         {"reportsToParent": True, "model": MODEL, "consent": {}, "maxToolRounds": 0},
         [{"type": "message", "runId": "n1"}, TOOLS, {"type": "ANSWER", "id": "limit-1", "decision": "allow"}],
     ),

@@ -329,3 +329,56 @@ def test_another_model_is_asked_from_the_next_reply_on():
 @pytest.mark.parametrize("wrong", [{"model": 3}, {"system": "x"}, {"config": 3}, {"config": {"onBusy": "queue"}}])
 def test_use_model_changes_the_model_and_nothing_else(wrong):
     assert not Talk(model=MODEL).can("use_model", **wrong)
+
+
+# -- tools of the client ---------------------------------------------------------------------------------------------
+
+AWAITED = {"id": "r1", "address": "", "calls": [{"type": "toolCall", "id": "c1", "name": "edit", "arguments": "{}"}]}
+
+
+def test_calls_of_the_client_are_a_request_for_their_results():
+    talk = calling(clientTools=True)
+
+    assert "tools" not in talk.spawned
+    assert talk.emitted[-1] == {"type": "results_awaited", **AWAITED}
+    assert talk.sent[-1]["reason"] == "tools"
+    assert talk.sent[-1]["requests"] == [{**AWAITED, "reason": "tools"}]
+
+
+@pytest.mark.parametrize(
+    ("type", "payload"),
+    [
+        ("tool_results", {"results": [result()]}),
+        ("message", {"role": "tool", "parts": [result()], "runId": "n2"}),
+    ],
+)
+def test_results_of_the_client_request_the_next_reply(type, payload):
+    talk = calling(clientTools=True).do(type, **payload)
+
+    assert [message["role"] for message in talk.context["messages"].values()] == ["user", "assistant", "tool"]
+    assert (talk.context["reply"]["requestId"], talk.context["reply"]["phase"]) == ("r2", "replying")
+    assert talk.context["budget"]["message"]["toolRounds"] == 1
+
+
+def test_a_question_instead_of_results_leaves_the_calls_unanswered():
+    talk = calling(clientTools=True).do("message", text="Never mind.", runId="n2")
+
+    asked = talk.spawned["reply"]["messages"]
+    assert [message["role"] for message in asked] == ["user", "assistant", "tool", "user"]
+    assert asked[2]["parts"][0]["parts"][0]["text"] == "cancelled"
+
+
+def test_the_client_is_asked_after_a_limit_was_raised():
+    talk = calling(clientTools=True, maxToolRounds=0)
+    assert talk.context["reply"]["limit"] == "maxToolRounds"
+
+    talk.do("ANSWER", id="limit-1", decision="allow")
+    assert talk.context["reply"]["request"]["reason"] == "tools"
+
+
+def test_time_in_which_the_client_is_waited_for_does_not_count():
+    talk = calling(clientTools=True)
+    talk.do("tool_results", results=[result()], at=1_000_000)
+    talk.reply("Done.", at=1_000_010)
+
+    assert talk.context["budget"]["message"]["wallMs"] <= 10

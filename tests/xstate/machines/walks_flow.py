@@ -40,6 +40,7 @@ MESSAGES = [
     event("message", text="I counted.", id="m3", branch="branch-1", runId="n3"),
     event("message", text=CODE, role="assistant"),
     event("message", text="note", role="system"),
+    event("message", parts=[result(1)], role="tool", at=6),
     event("message", text=3, runId="n4"),
     event("message", role="robot", runId="n4"),
     event("message", text="x", tags=["NEVER"], runId="n4"),
@@ -213,6 +214,8 @@ INPUTS = [
         "onBusy": "queue",
         "maxQueue": 2,
     },
+    *[{"reportsToParent": True, "model": MODEL, "clientTools": True, "maxToolRounds": 2, "settings": OPTIONS}] * 2,
+    {"autoStart": True, "model": MODEL, "clientTools": True, "consent": {}},
     {"reportsToParent": True, "model": MODEL, "onBusy": "interrupt", "turnTimeoutMs": 500, "system": "Be kind."},
     {
         "autoStart": True,

@@ -54,6 +54,7 @@ class FlowConfig(TypedDict):
     autoStart: bool
     # Permissions of the tools; without them, results of tools come from outside.
     consent: ConsentSettings | None
+    clientTools: bool  # tools are called by the client, which a request asks for their results
 
 
 DEFAULTS: FlowConfig = {
@@ -81,6 +82,7 @@ DEFAULTS: FlowConfig = {
     "warnAt": 0.8,
     "autoStart": False,
     "consent": None,
+    "clientTools": False,
 }
 
 

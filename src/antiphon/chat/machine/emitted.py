@@ -9,6 +9,7 @@ from antiphon.chat.machine.events import FlowFields
 from antiphon.chat.machine.limits import limit_facts, reached_facts
 from antiphon.chat.machine.merging import unresolved_conflicts
 from antiphon.chat.machine.operations import checkpoint_id
+from antiphon.chat.machine.tool_calls import awaited_facts
 from antiphon.chat.machine.tree import head_of, turn_at
 
 Facts = Mapping[str, object]
@@ -74,6 +75,7 @@ FACTS: dict[str, Callable[[FlowContext, FlowFields], Facts]] = {
     "permission_asked": lambda context, event: {key: value for key, value in event.items() if key != "type"},
     "permission_answered": lambda context, event: {"id": event.get("id"), "decision": event.get("decision")},
     "limit_reached": lambda context, event: reached_facts(context),
+    "results_awaited": lambda context, event: awaited_facts(context),
     "limit_warning": _warning,
     "limit_answered": lambda context, event: {"id": event["id"], "decision": event["decision"]},
     "message_queued": lambda context, event: {"waiting": len(context["queue"])},

@@ -61,6 +61,7 @@ class FlowSettings(LimitSettings, total=False):
     warnAt: float
     autoStart: bool
     consent: ConsentSettings | None
+    clientTools: bool
 
 
 class Configure(Timed, FlowSettings):

@@ -1,6 +1,6 @@
 """Operations of a person on a conversation: messages, forks, rewinds, checkpoints, merges, the end."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from antiphon.chat.machine.consensus import needs_proposal, request_proposal
@@ -32,7 +32,7 @@ from antiphon.chat.machine.events import (
     Rewind,
     Timed,
 )
-from antiphon.chat.machine.limits import LIMITS, begin_message, continue_at, forget_raised
+from antiphon.chat.machine.limits import LIMITS, add_spent, begin_message, continue_at, forget_raised
 from antiphon.chat.machine.merging import STRATEGIES, apply_merge, new_merge, with_pick
 from antiphon.chat.machine.persistent_map import PersistentMap
 from antiphon.chat.machine.settings import event_settings
@@ -71,7 +71,12 @@ def raise_limit(context: FlowContext, event: RaiseLimits) -> FlowContext:
 
 
 def append_message(context: FlowContext, event: QueuedMessage) -> FlowContext:
-    """Append a message to its branch, and request a reply if there is a model to ask."""
+    """Append a message to its branch, and request a reply to a question or to results of tools, if there is a model."""
+    return append_message_by(("user", "tool"), context, event)
+
+
+def append_message_by(roles: tuple[str, ...], context: FlowContext, event: QueuedMessage) -> FlowContext:
+    """Append a message to its branch, and request a reply if it has one of some roles and there is a model."""
     role = event.get("role") or "user"
     branch = event.get("branch") or context["branch"]
     head = head_of(context, branch)
@@ -86,8 +91,11 @@ def append_message(context: FlowContext, event: QueuedMessage) -> FlowContext:
     else:
         context = append(context, branch, draft)
     context = _pin_head(begin_run(context, event), branch, event.get("pinned"))
-    if role != "user" or context["config"]["model"] is None:
+    if role not in roles or context["config"]["model"] is None:
         return {**context, "reply": None}
+    if role == "tool":  # it continues the turn of its question
+        context = add_spent(continue_at(context, event.get("at")), "toolRounds", 1)
+        return request_reply(context, branch, event.get("resumeNote"))
     return request_reply(begin_message(context, event.get("at")), branch, event.get("resumeNote"))
 
 
@@ -154,10 +162,15 @@ def queue_message(context: FlowContext, event: MessageEvent) -> FlowContext:
 
 def send_next(context: FlowContext) -> FlowContext:
     """Append the first message of the queue."""
+    return send_next_by(append_message, context)
+
+
+def send_next_by(say: Callable[[FlowContext, QueuedMessage], FlowContext], context: FlowContext) -> FlowContext:
+    """Append the first message of the queue, by a function."""
     item, *queue = context["queue"]
     if item.get("id") in context["messages"]:  # the id was taken in the meantime
         item = {**item, "id": None}
-    return append_message({**context, "queue": queue}, item)
+    return say({**context, "queue": queue}, item)
 
 
 def inject_context(context: FlowContext, event: InjectContext) -> FlowContext:

@@ -1,4 +1,4 @@
-"""Pauses of a reply, in which a person is asked: for permission to call tools, or for more at a limit."""
+"""Pauses of a reply, in which a person or the client is asked: for permission, for more at a limit, for results."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -61,9 +61,17 @@ def report_limit(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -> 
         enqueue.send_parent(waiting_report(context, "limit", run_of(context)))
 
 
+def report_awaiting(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -> None:
+    """Report to the parent, if there is one, that the results of the client are awaited."""
+    if context["reportsToParent"]:
+        enqueue.send_parent(waiting_report(context, "tools", run_of(context)))
+
+
 def report_again(context: FlowContext, event: FlowFields) -> dict[str, Any]:
     """Return the report to a parent that went on while the question is still open."""
-    return waiting_report(context, "limit" if waits_at_limit(context) else "permission", event["runId"])
+    reason = "limit" if waits_at_limit(context) else "permission"
+    request = current_reply(context).get("request")
+    return waiting_report(context, request["reason"] if request else reason, event["runId"])
 
 
 def go_on_if_waited(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -> None:
@@ -122,6 +130,8 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
     "keepRequest": assign(keep_request),
     "forgetRequest": assign(forget_request),
     "reportWaiting": enqueue_actions(report_waiting),
+    "awaitResults": assign(tool_calls.await_results),
+    "reportAwaiting": enqueue_actions(report_awaiting),
     "reportAgain": send_parent(report_again),
     "goOnIfWaited": enqueue_actions(go_on_if_waited),
     "waitAtLimit": assign(limits.wait_at_limit),
@@ -137,6 +147,7 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
 }
 GUARDS: dict[str, Callable[..., bool]] = {
     "mustCallTools": tool_calls.must_call_tools,
+    "mustAwaitResults": tool_calls.must_await_results,
     "mustRefuseTools": tool_calls.must_refuse_tools,
     "mustRefuseAloud": must_refuse_aloud,
     "mustAskAgain": must_ask_again,

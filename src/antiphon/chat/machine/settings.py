@@ -36,6 +36,7 @@ def _is_share(value: object) -> bool:
 
 _TEXT = (_is_optional_text, "a text, or null")
 _AMOUNT = (_is_amount, "a number above 0, or null")
+_BOOL = ((lambda value: isinstance(value, bool)), "true or false")
 _SHARE = (_is_share, "a number above 0, up to 1")
 
 
@@ -62,8 +63,9 @@ RULES: dict[str, tuple[Check, str]] = {
     "maxWallMs": _at_least(1, optional=True),
     "maxThreadWallMs": _at_least(1, optional=True),
     "warnAt": _SHARE,
-    "autoStart": ((lambda value: isinstance(value, bool)), "true or false"),
+    "autoStart": _BOOL,
     "consent": (is_consent, CONSENT_FORM),
+    "clientTools": _BOOL,
 }
 
 

@@ -12,6 +12,7 @@ from antiphon.chat.machine.tree import append, head_of
 from antiphon.threads.machine.call_problems import problem_with_call
 from antiphon.threads.machine.content import PartJson, calls_of
 from antiphon.threads.machine.scopes import Override, add_overrides
+from antiphon.threads.machine.thread_events import RequestJson
 
 INTERRUPTED: ErrorInfo = {
     "code": "interrupted",
@@ -36,20 +37,54 @@ def must_call_tools(context: FlowContext) -> bool:
     reply = context["reply"]
     return (
         context["config"]["consent"] is not None
+        and not has_client_tools(context)
         and reply is not None
         and reply["phase"] == "tools"
         and not (reply["called"] or reply["waiting"])
     )
 
 
+def has_client_tools(context: FlowContext) -> bool:
+    """Return whether the client calls the tools; chats of version 1 have no such setting."""
+    return context["config"].get("clientTools", False)
+
+
+def must_await_results(context: FlowContext) -> bool:
+    """Return whether the reply waits for results of the client that were not asked for yet."""
+    reply = context["reply"]
+    return has_client_tools(context) and reply is not None and reply["phase"] == "tools" and not reply["waiting"]
+
+
+def await_results(context: FlowContext) -> FlowContext:
+    """Record the request to the client: the calls whose results the reply waits for."""
+    reply = current_reply(context)
+    request: RequestJson = {
+        "id": reply["requestId"],
+        "address": "",
+        "reason": "tools",
+        "calls": _calls(context, reply["branch"]),
+    }
+    return {**context, "reply": {**reply, "called": True, "waiting": True, "request": request}}
+
+
+def awaited_facts(context: FlowContext) -> dict[str, object]:
+    """Return the calls whose results the reply waits for, with the id and the address of the request."""
+    request = current_reply(context).get("request")
+    assert request is not None
+    return {"id": request["id"], "address": request["address"], "calls": request["calls"]}
+
+
+def _calls(context: FlowContext, branch: str) -> list[Mapping[str, Any]]:
+    head = head_of(context, branch)
+    return [] if head is None else [*calls_of(context["messages"][head]["parts"])]
+
+
 def tools_input(context: FlowContext) -> dict[str, Any]:
     """Return the input of the child that calls tools: the calls, and the permissions."""
     reply = current_reply(context)
     config = context["config"]
-    head = head_of(context, reply["branch"])
-    assert head is not None
     tools = {tool["name"]: tool for tool in config["settings"].get("options", {}).get("tools", ())}
-    calls = [_with_problem(call, tools) for call in calls_of(context["messages"][head]["parts"])]
+    calls = [_with_problem(call, tools) for call in _calls(context, reply["branch"])]
     consent = config["consent"] or {}
     # The latest decision counts, and a person decides after the settings.
     overrides = [*consent.get("overrides", []), *context["overrides"]]
@@ -68,6 +103,8 @@ def _with_problem(call: Mapping[str, Any], tools: Mapping[str, Mapping[str, Any]
 def append_results(context: FlowContext, event: ToolResults) -> FlowContext:
     """Append the results of tools, which ends a round, and request the next reply."""
     reply = current_reply(context)
+    if has_client_tools(context):
+        context = continue_at(context, event.get("at"))  # the client was waited for until now
     parts = cast(Parts, event["results"])
     draft: MessageDraft = {"role": "tool", "parts": parts, "at": event.get("at"), "id": event.get("id")}
     context = add_spent(append(context, reply["branch"], draft), "toolRounds", 1)
@@ -94,8 +131,7 @@ def keep_answers_by(overrides: Sequence[Override], context: FlowContext, event: 
 def refuse_calls(context: FlowContext, error: ErrorInfo) -> FlowContext:
     """Answer the calls of the reply, if there are any, with an error, and end the turn with it."""
     branch = current_reply(context)["branch"]
-    head = head_of(context, branch)
-    calls = calls_of(context["messages"][head]["parts"]) if head is not None else []
+    calls = _calls(context, branch)
     if calls:
         text = [{"type": "text", "text": f"not called: {error['message']}"}]
         parts = [{"type": "toolResult", "callId": call["id"], "parts": text, "isError": True} for call in calls]
@@ -111,5 +147,5 @@ def refuse_tools(context: FlowContext) -> FlowContext:
 def must_refuse_tools(context: FlowContext) -> bool:
     """Return whether tools were called that neither this machine nor a person will call."""
     reply = context["reply"]
-    has_consent = context["config"]["consent"] is not None
-    return context["reportsToParent"] and not has_consent and reply is not None and reply["phase"] == "tools"
+    has_caller = context["config"]["consent"] is not None or has_client_tools(context)
+    return context["reportsToParent"] and not has_caller and reply is not None and reply["phase"] == "tools"

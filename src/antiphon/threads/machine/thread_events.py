@@ -9,7 +9,7 @@ ThreadStatus = Literal["pending", "running", "waiting", "completed", "failed", "
 """Status of a thread."""
 ResumeReason = Literal["interrupted", "waiting-response", "post-merge", "follow-up"]
 """Reason why a thread runs again."""
-WaitingReason = Literal["question", "plan", "permission", "provider_error", "cost_warning", "limit"]
+WaitingReason = Literal["question", "plan", "permission", "provider_error", "cost_warning", "limit", "tools"]
 Kind = Literal["chat", "run", "debate"]
 StartType = Literal["START", "RESTART", "RESPOND", "FOLLOW_UP"]
 PUBLIC = ("START", "RESTART", "RESPOND", "FOLLOW_UP", "STOP", "MERGED", "ARCHIVE", "UNARCHIVE", "RENAME")

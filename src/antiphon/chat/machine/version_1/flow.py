@@ -93,6 +93,8 @@ flow_machine_1: AnyMachine = bind_former(
     context=_context,
     actions={
         "emitOutput": emit(_output),
+        "appendMessage": assign(plans.append_message),
+        "sendNext": assign(plans.send_next),
         "rewind": assign(plans.rewind),
         "planFork": assign(plans.plan_fork),
         "planMerge": assign(plans.plan_merge),

@@ -14,6 +14,16 @@ def without_message(event: Event) -> Event:
     return {key: value for key, value in event.items() if key != "message"}
 
 
+def append_message(context: Context, event: Event) -> Context:
+    """Append a message, and request a reply if it is a question."""
+    return operations.append_message_by(("user",), context, event)
+
+
+def send_next(context: Context) -> Context:
+    """Append the first message of the queue."""
+    return operations.send_next_by(append_message, context)
+
+
 def rewind(context: Context, event: Event) -> Context:
     """Move the branch some turns back, or to a checkpoint."""
     return operations.rewind(context, without_message(event))
