@@ -166,26 +166,25 @@ class AguiRun:
                 yield event
 
     async def _events(self) -> AsyncIterator[Event]:
-        yield await self._state()
+        yield await self._state(is_running=self._reply.idle is not None)
         unused = [name for name in UNUSED if self._body.get(name)]
         if unused:
             yield {"type": "CUSTOM", "name": "antiphon.unused", "value": {"fields": unused}}
         if self._is_attached and self._thread.kind == "chat":
             yield await self._messages(is_whole=self._reply.idle is None)
-        if self._reply.idle is not None:
-            async for activity in self._reply.idle:
-                for piece in self._reply.pieces.read(activity):
-                    for event in self._writer.write(piece):
-                        yield event
+        async for piece in self._reply.read():
+            for event in self._writer.write(piece):
+                yield event
         if not self._reply.pieces.ids.is_exact:
             yield await self._messages(is_whole=True)
         yield await self._state()
         async for event in self._end():
             yield event
 
-    async def _state(self) -> Event:
+    async def _state(self, *, is_running: bool = False) -> Event:
         view = (await self._thread.threads.read(self._thread.id)).view
-        names = {"kind": view.kind, "status": view.status, "title": view.title, "model": view.model}
+        status = "running" if is_running else view.status
+        names = {"kind": view.kind, "status": status, "title": view.title, "model": view.model}
         return {"type": "STATE_SNAPSHOT", "snapshot": {**names, "costUsd": view.cost_usd, "branch": view.branch}}
 
     async def _messages(self, *, is_whole: bool) -> Event:
@@ -200,7 +199,7 @@ class AguiRun:
         threads = self._thread.threads
         pieces = self._reply.pieces
         status = await threads.status(self._thread.id) if self._reply.idle is None else self._reply.idle.status
-        usage = usage_of(pieces.costs, (await threads.config(self._thread.id)).get("model"))
+        usage = usage_of(pieces.tokens, (await threads.config(self._thread.id)).get("model"))
         requests = await threads.requests(self._thread.id)
         if status == "failed":
             error = pieces.error or {}

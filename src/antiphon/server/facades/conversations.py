@@ -1,7 +1,7 @@
 """Threads as the facades use them: found or created by the id of a client, spoken to, answered, and read again."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from antiphon.server.bodies import CreateChat, CreateDebate, CreateRun
 from antiphon.server.callers import Caller, check_owner
 from antiphon.server.context import ServerContext
 from antiphon.server.contracts import check_body
-from antiphon.server.facades.pieces import Pieces, node_ids
+from antiphon.server.facades.pieces import Piece, Pieces, node_ids
 from antiphon.server.problems import ProblemError
 from antiphon.server.requests import KEY_PREFIX
 from antiphon.server.routes.threads import create_thread_of
@@ -43,11 +43,25 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply to follow: the pieces that are read, and the source of the activities."""
+    """A reply to follow: the pieces that are read, and the source of the activities.
 
-    kind: str
+    It is read from the beginning of its run, because ids and calls of pieces depend on those before them.
+    """
+
     pieces: Pieces
-    idle: UntilIdle | None  # None if nothing is running
+    idle: UntilIdle | None = None  # None if there is nothing to read
+    after: int = 0  # the pieces of the steps after this one are for the client
+
+    async def read(self) -> AsyncIterator[Piece]:
+        """Iterate over the pieces until the thread is idle."""
+        if self.idle is None:
+            return
+        async for activity in self.idle:
+            for piece in self.pieces.read(activity):
+                if activity.seq > self.after:
+                    yield piece
+            if activity.seq <= self.after:
+                self.pieces.tokens.clear()
 
 
 class Conversation:
@@ -146,18 +160,24 @@ class Conversation:
         """Return the reply after a step, until the thread is idle; without a step there is nothing to read."""
         chat = await self.threads.content(self.id) if self.kind == "chat" else None
         pieces = Pieces(self.kind, node_ids(chat))
-        return Reply(self.kind, pieces, None if after is None else self.threads.until_idle(self.id, after))
+        if after is None:
+            return Reply(pieces)
+        start = min(await self._run_start(), after)
+        return Reply(pieces, self.threads.until_idle(self.id, start), after)
 
     async def running_since(self) -> int | None:
         """Return the step before the one that began the run in progress; None if nothing is running."""
-        state = await self.threads.state(self.id)
-        if state.value != "running":
-            return None
+        is_running = await self.threads.status(self.id) == "running"
+        return await self._run_start() if is_running else None
+
+    async def _run_start(self) -> int:
+        """Return the step before the one that began the last run."""
+        run = (await self.threads.state(self.id)).get("runId")
         last = (await self._store.history(self.id))[1]
         while last > 0:
             first = max(last - PAGE, 0)
             page = await self.threads.activities(self.id, first, PAGE)
-            starts = [item.seq for item in page.activities if _is_start(item, state.get("runId"))]
+            starts = [item.seq for item in page.activities if _is_start(item, run)]
             if starts:
                 return max(starts) - 1
             last = first

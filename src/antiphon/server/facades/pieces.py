@@ -136,7 +136,7 @@ class Pieces:
 
     def __init__(self, kind: str, ids: NodeIds) -> None:
         self.ids = ids
-        self.costs: dict[str, int] = {}  # tokens of the replies, by the names of a usage
+        self.tokens: dict[str, int] = {}  # tokens of the replies, by the names of a usage
         self.error: Json | None = None  # the reason why the thread has failed
         self.result: Json | None = None  # the result of a run or a debate
         self.run: str | None = None  # the id of the run of the thread
@@ -252,7 +252,7 @@ class Pieces:
     def _add_usage(self, usage: Json | None) -> None:
         for name, number in (usage or {}).items():
             if isinstance(number, int) and not isinstance(number, bool):
-                self.costs[name] = self.costs.get(name, 0) + number
+                self.tokens[name] = self.tokens.get(name, 0) + number
 
 
 def result_id(node: str, call: str) -> str:

@@ -203,11 +203,9 @@ class VercelStream:
 
     async def _chunks(self) -> AsyncIterator[Chunk]:
         yield {"type": "start", "messageId": await self._message_id(), "messageMetadata": {"thread": self._thread.id}}
-        if self._reply.idle is not None:
-            async for activity in self._reply.idle:
-                for piece in self._reply.pieces.read(activity):
-                    for chunk in self._writer.write(piece):
-                        yield chunk
+        async for piece in self._reply.read():
+            for chunk in self._writer.write(piece):
+                yield chunk
         async for chunk in self._end():
             yield chunk
 
@@ -223,7 +221,7 @@ class VercelStream:
         threads = self._thread.threads
         pieces = self._reply.pieces
         status = (self._reply.idle.status if self._reply.idle else None) or await threads.status(self._thread.id)
-        usage = dict(pieces.costs)
+        usage = dict(pieces.tokens)
         cost_usd = (await threads.read(self._thread.id)).view.cost_usd
         metadata = {"thread": self._thread.id, "status": status, "usage": usage, "costUsd": cost_usd}
         if pieces.result is not None:
