@@ -9,6 +9,9 @@ pytestmark = pytest.mark.rings
 
 
 def test_a_wrong_key_is_an_authentication_error() -> None:
-    with live_server() as server, openai.OpenAI(api_key="wrong", base_url=f"{server.address}/v1") as client:
-        with pytest.raises(openai.AuthenticationError):
-            client.models.list()
+    with (
+        live_server() as server,
+        openai.OpenAI(api_key="wrong", base_url=f"{server.address}/v1") as client,
+        pytest.raises(openai.AuthenticationError),
+    ):
+        client.models.list()
