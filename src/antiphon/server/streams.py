@@ -129,11 +129,19 @@ class EventStream(Response):
 
     media_type = MEDIA_TYPE
 
-    def __init__(self, context: ServerContext, frames: AsyncIterator[bytes]) -> None:
-        super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
+    def __init__(
+        self,
+        context: ServerContext,
+        frames: AsyncIterator[bytes],
+        *,
+        headers: Mapping[str, str] | None = None,
+        closing: bytes = CLOSING,
+    ) -> None:
+        super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no", **(headers or {})})
         del self.headers["content-length"]
         self._context = context
         self._frames = frames
+        self._closing = closing  # the last frame of a server that stops
         self._is_quiet = True  # nothing was sent since the last heartbeat was due
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -160,7 +168,7 @@ class EventStream(Response):
             await _cancel([pump, *others])
         if others[0].cancelled():  # the client is there
             if self._context.closing.is_set():
-                await self._send(send, CLOSING)
+                await self._send(send, self._closing)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         if pump.done() and not pump.cancelled() and pump.exception() is not None:
             raise pump.exception() or AssertionError

@@ -1,0 +1,1 @@
+"""Protocols of other makers, spoken over the same threads and the same journals."""
