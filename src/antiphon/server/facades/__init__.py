@@ -1,0 +1,1 @@
+"""Protocols of other clients, over the same threads."""
