@@ -38,12 +38,23 @@ async def end_mcp_session(request: Request) -> Response:
 
 async def _respond(request: Request) -> Response:
     body = await request.body()
-    if body and is_json(request.headers.get("content-type", "")):
-        parse_json(body, request.app.state.context.settings.deepest_json)
+    if request.method == "POST":
+        _check_message(request, body)
     sessions = _sessions(request)
     from antiphon.server.facades.mcp.sessions import McpResponse
 
     return McpResponse(sessions, body)
+
+
+def _check_message(request: Request, body: bytes) -> None:
+    """Raise `ProblemError` for a message that the library would read less strictly than the other routes."""
+    content_type = request.headers.get("content-type", "")
+    if not is_json(content_type):
+        raise ProblemError("wrong_media_type", f"the body is {content_type or 'of no type'}; send application/json")
+    message = parse_json(body, request.app.state.context.settings.deepest_json)
+    # The library takes a request whose id is neither a text nor a number for a notification, and never answers it.
+    if isinstance(message, dict) and "method" in message and type(message.get("id", 0)) not in (str, int):
+        raise ProblemError("bad_body", "body: id must be a text or a whole number", path="id")
 
 
 def _sessions(request: Request) -> "McpSessions":
