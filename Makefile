@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LIBRARY := $(VENV)/.local
 SITE := $(VENV)/.docs
+CLIENTS := $(VENV)/.rings
+RINGS := .rings
 SERVERS := .servers
 # What pip is at, on one line that changes; its own exit code counts.
 INSTALL = { PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --progress-bar off --disable-pip-version-check $(1); \
@@ -14,7 +16,7 @@ INSTALL = { PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --progre
 	| awk '/^ *(Collecting|Downloading|Using cached|Building|Installing)/ { printf "\r  %-72.72s", $$0; fflush() } END { printf "\r%-76s\r", "" }'; \
 	exit $$(cat $(VENV)/.status)
 
-.PHONY: help run serve test check slow lint types pyright bench compare conformance mutants sim crash fuzz local servers docs images clean
+.PHONY: help run serve test check slow lint types pyright bench compare conformance mutants sim crash fuzz local servers rings docs images clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +87,9 @@ servers: $(LIBRARY) $(SERVERS)/.installed ## test with real servers: llama.cpp, 
 	@$(BIN)/antiphon models install local:smollm2 --quiet
 	@$(BIN)/python -m pytest -m 'servers or local' tests/servers
 
+rings: $(CLIENTS) $(RINGS)/.installed ## test the server with clients of other makers, from PyPI and, where there is Node, from npm
+	@$(BIN)/python -m pytest -m rings tests/rings
+
 docs: $(SITE) ## build the docs site into .site; a warning is an error
 	@$(BIN)/python website/build.py
 
@@ -92,7 +97,7 @@ images: $(SITE) ## record the terminal again for the pictures in docs/images
 	@$(BIN)/python website/record.py
 
 clean: ## remove what was installed and built
-	rm -rf $(VENV) .bench .cache .conformance .pyright .site $(SERVERS)
+	rm -rf $(VENV) .bench .cache .conformance .pyright .site $(RINGS) $(SERVERS)
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Antiphon needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
@@ -109,6 +114,18 @@ $(LIBRARY): $(STAMP)
 $(SITE): $(STAMP)
 	@echo "setting up what the docs site needs ..."
 	@$(call INSTALL,--editable '.[docs]')
+	@touch $@
+
+$(CLIENTS): $(STAMP)
+	@echo "setting up clients of the server ..."
+	@$(call INSTALL,--editable '.[rings]')
+	@touch $@
+
+# Without npm the tests of its clients are skipped.
+$(RINGS)/.installed: tests/rings/package.json
+	@mkdir -p $(RINGS) && cp tests/rings/package.json $(RINGS)/
+	@if command -v npm >/dev/null; then npm install --silent --no-audit --no-fund --prefix $(RINGS); \
+		else echo "no npm on this machine: the clients from npm are not tested"; fi
 	@touch $@
 
 # Each in an environment of its own: nothing of them gets into $(VENV). The gateway is pinned by hash, with all it needs.

@@ -72,7 +72,7 @@ THIRD_PARTY: dict[str, set[str]] = {
 # Tests of more than one module, and files that tests need; every other folder of tests has the name of what it tests.
 SUITES = {
     "architecture", "attacks", "bench", "crash", "crash/faults", "docs", "fixtures", "laws", "mutants",
-    "providers/http/tls", "seeds", "servers", "simulation", "stores/files", "typing", "typing/cases",
+    "providers/http/tls", "rings", "seeds", "servers", "simulation", "stores/files", "typing", "typing/cases",
     "xstate", "xstate/machines",
 }  # fmt: skip
 
