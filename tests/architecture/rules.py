@@ -68,7 +68,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "cli.debate": {"rich"},
     "json_schema": {"jsonschema_rs"},
     "agents": {"msgspec", "yaml"},
-    "server": {"fastapi", "starlette", "uvicorn", "uvloop", "h11"},
+    "server": {"fastapi", "starlette", "uvicorn", "uvloop", "h11", "mcp", "mcp_types"},
 }
 
 # Tests of more than one module, and files that tests need; every other folder of tests has the name of what it tests.

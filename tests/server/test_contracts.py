@@ -14,6 +14,7 @@ from antiphon.server.asgi import contracts
 from antiphon.server.bodies import CreateChat, CreateDebate, CreateRun
 from antiphon.server.contracts import check_body, checks
 from antiphon.server.problems import ProblemError
+from tests.fixtures.mcp_wire import McpWire
 from tests.fixtures.scripted_team import script
 from tests.fixtures.server import CONTRACTS, CheckedClient, live_server
 
@@ -38,7 +39,7 @@ def test_every_route_has_one_contract_and_says_what_it_does() -> None:
 
     assert len({*routes}) == len(routes)
     assert all(contract.about[0].isupper() for contract in CONTRACTS)
-    assert {tag for tag, _ in contracts()} == {"threads", "actions", "streams", "catalog", "actors", "system"}
+    assert {tag for tag, _ in contracts()} == {"threads", "actions", "streams", "catalog", "actors", "system", "mcp"}
 
 
 @pytest.mark.parametrize("body", [[], 5, None, {"kind": "chat", "x": 1}, {"kind": 5}])
@@ -163,6 +164,15 @@ def inspector_tour(client: CheckedClient) -> None:
     client.server.visited.add(("GET", "/events"))
 
 
+def mcp_tour(client: CheckedClient) -> None:
+    with McpWire(client.server) as wire:
+        assert wire.data("list_threads")["items"]
+        with wire.http.stream("GET", "/mcp", headers=wire.headers()) as response:
+            assert response.status_code == 200
+        assert wire.http.delete("/mcp", headers=wire.headers()).status_code == 200
+    client.server.visited.update((method, "/mcp") for method in ("POST", "GET", "DELETE"))
+
+
 # The answers to permissions and limits, and imported histories, are exercised with tools in `routes/test_actions.py`.
 ELSEWHERE = {"Respond": {"decision", "scope", "reason", "limit"}, "ResolveMerge": {"turns"}, "CreateChat": {"history"}}
 
@@ -176,6 +186,7 @@ def test_every_route_and_every_field_of_a_body_is_exercised(tmp_path: Path) -> N
         run_tour(client, model)
         debate_tour(client)
         inspector_tour(client)
+        mcp_tour(client)
 
     assert {(contract.method, contract.path) for contract in CONTRACTS} - server.visited == set()
     for kind in {kind for contract in CONTRACTS for kind in contract.takes}:

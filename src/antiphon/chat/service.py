@@ -88,11 +88,11 @@ class Chats(ThreadService):
             raise Refused(f"chat {thread!r} {advice}")
         return await super().begin(thread, id=id, **payload)
 
-    async def stop(self, id: str) -> Receipt:
+    async def stop(self, id: str, *, key: str | None = None) -> Receipt:
         """Stop the reply of a chat, or the model that is asked for the proposal of a merge."""
         if (await self.state(id)).value_of(CHAT) == CONVERGING:
-            return await self._perform(id, "cancel")
-        return await super().stop(id)
+            return await self._perform(id, "cancel", key)
+        return await super().stop(id, key=key)
 
     async def perform(self, thread: str, action: str, *, id: str | None = None, **payload: Any) -> Json:
         """Fork, rewind, checkpoint, merge or change the conversation; return the chat afterwards."""

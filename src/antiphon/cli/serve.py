@@ -131,7 +131,7 @@ async def _serve(options: argparse.Namespace, binding: "Binding", settings: "Ser
         sys.stdout.flush()
 
     async with AsyncExitStack() as stack:
-        toolbox = _toolbox(stack, options.workspace)
+        toolbox = open_toolbox(stack, options.workspace)
         models = Models() if options.any_model else ServedModels()
         app = await stack.enter_async_context(App(store_file(options), models=models, toolbox=toolbox))
         try:
@@ -143,7 +143,7 @@ async def _serve(options: argparse.Namespace, binding: "Binding", settings: "Ser
             ) from error
 
 
-def _toolbox(stack: AsyncExitStack, folder: Path | None) -> Toolbox | None:
+def open_toolbox(stack: AsyncExitStack, folder: Path | None) -> Toolbox | None:
     """Return the tools of a folder; without one, threads have no tools that act on the host."""
     if folder is None:
         return None

@@ -66,14 +66,14 @@ class Debates(ThreadService):
             raise Refused(f"debate {thread!r} takes no message; start it, resume it, or use interject")
         return await super().begin(thread, id=id, **payload)
 
-    async def retry(self, id: str) -> Receipt:
+    async def retry(self, id: str, *, key: str | None = None) -> Receipt:
         """Continue a debate that failed."""
         await self._refuse_in(id, ("pending", "completed", "stopped"), "nothing to repeat")
-        return await super().retry(id)
+        return await super().retry(id, key=key)
 
-    async def pause(self, id: str) -> Receipt:
+    async def pause(self, id: str, *, key: str | None = None) -> Receipt:
         """Pause the debate until it is resumed."""
-        return await self._perform(id, "PAUSE")
+        return await self._perform(id, "PAUSE", key)
 
     async def judge_now(self, id: str) -> Receipt:
         """Skip the remaining rounds."""
@@ -91,9 +91,9 @@ class Debates(ThreadService):
         """Add a message that the debaters hear from now on."""
         return await self.say(id, text)
 
-    async def stop(self, id: str) -> Receipt:
+    async def stop(self, id: str, *, key: str | None = None) -> Receipt:
         """Stop the debate; between openings and verdict the judge still decides."""
-        return await self._perform(id, "STOP")
+        return await self._perform(id, "STOP", key)
 
     async def read(self, id: str) -> Json:
         """Read everything that is known of a debate."""

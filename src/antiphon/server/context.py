@@ -19,6 +19,7 @@ class ServerContext:
     settings: ServerSettings
     metrics: ServerMetrics = field(default_factory=ServerMetrics)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
+    deletions: dict[str, None] = field(default_factory=dict)  # keys of the latest deletions, the oldest first
 
 
 async def find_context(request: Request) -> ServerContext:

@@ -13,7 +13,7 @@ from antiphon.server.contracts import check_body
 from antiphon.server.facades.pieces import Piece, Pieces, node_ids
 from antiphon.server.problems import ProblemError
 from antiphon.server.requests import KEY_PREFIX
-from antiphon.server.routes.threads import create_thread_of
+from antiphon.server.routes.threads import create_from_body
 from antiphon.threads import Activity
 from antiphon.threads.following import UntilIdle
 from antiphon.threads.requests import Answer, OpenRequest, unknown_request
@@ -93,7 +93,7 @@ class Conversation:
         if reserved := {"id", "owner"} & settings.keys():
             raise ProblemError("bad_body", f"body: {min(reserved)} is not a setting of a thread", path=min(reserved))
         checked = check_body({**body, "id": id}, (CreateChat, CreateRun, CreateDebate))
-        await create_thread_of(context, {**checked, "owner": caller.user})
+        await create_from_body(context, {**checked, "owner": caller.user})
         return cls(context, id, body["kind"], is_new=True)
 
     async def send(self, question: Question) -> int:

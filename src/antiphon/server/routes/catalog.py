@@ -22,10 +22,11 @@ routes = Routes("catalog")
 async def read_models() -> Response:
     """A provider that cannot be used has one row with the reason."""
     rows = await asyncio.to_thread(list_models)  # it may ask a local server
-    return json_response({"items": [_model_row(row) for row in rows]})
+    return json_response({"items": [model_row(row) for row in rows]})
 
 
-def _model_row(row: ModelListing) -> dict[str, Any]:
+def model_row(row: ModelListing) -> dict[str, Any]:
+    """Return a model of a list as JSON."""
     price = None if row.price is None else {"input": str(row.price.input), "output": str(row.price.output)}
     return {"reference": row.reference, "usable": row.usable, "why": row.why, "note": row.note, "price": price}
 

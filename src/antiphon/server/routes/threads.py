@@ -21,6 +21,7 @@ EXPORTS = {"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf
 EXPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 LONGEST_TITLE = 500
 ID_DIGITS = 24
+MOST_DELETIONS = 1000
 
 
 @routes.add(
@@ -35,13 +36,18 @@ async def create_thread(request: Request, context: Context, key: Key = None) -> 
     """Models, agents and tools are checked before anything is stored; repeated with its key, it is created once."""
     body = await read_body(request, CreateChat, CreateRun, CreateDebate)
     if (name := letter_id(key)) is not None and "id" not in body:
-        body["id"] = hashlib.sha256(name.encode()).hexdigest()[:ID_DIGITS]
+        body["id"] = _id_of(name)
         if await _exists(context, body["id"]):
             return await _existing(context, body["id"], body["kind"])
     elif "id" in body and await _exists(context, body["id"]):
         raise ProblemError("exists", f"there is a thread {body['id']!r}; choose another id, or none")
-    id = await create_thread_of(context, body)
+    id = await create_from_body(context, body)
     return await thread_response(context, id, 201)
+
+
+def _id_of(letter: str) -> str:
+    """Return the id of the thread that a request with a key creates."""
+    return hashlib.sha256(letter.encode()).hexdigest()[:ID_DIGITS]
 
 
 async def _exists(context: ServerContext, id: str) -> bool:
@@ -55,8 +61,8 @@ async def _existing(context: ServerContext, id: str, kind: str) -> Response:
     return await thread_response(context, id)
 
 
-async def create_thread_of(context: ServerContext, body: dict[str, Any]) -> str:
-    """Create a thread from a body that was checked; return its id."""
+async def create_from_body(context: ServerContext, body: dict[str, Any]) -> str:
+    """Create the thread that a checked body describes, and return its id; raise `ProblemError` for wrong settings."""
     _check_title(body.get("title"))
     settings = {key: value for key, value in body.items() if key != "kind"}
     kind: str = body["kind"]
@@ -132,51 +138,66 @@ async def open_thread(
 
 
 @routes.add("PATCH", "/threads/{id}", "Rename, archive or unarchive a thread", takes=ChangeThread, gives=OpenedThread)
-async def change_thread(request: Request, context: Context, id: ThreadId) -> Response:
+async def change_thread(request: Request, context: Context, id: ThreadId, key: Key = None) -> Response:
     """Set its title, or archive it."""
     body = await read_body(request, ChangeThread)
     _check_title(body.get("title"))
     await context.app.threads.status(id)
     if "title" in body:
-        await context.app.threads.rename(id, body["title"])
+        await context.app.threads.rename(id, body["title"], key=letter_id(key, "/title"))
     if "archived" in body:
-        await _archive(context, id, body["archived"])
+        await _archive(context, id, body["archived"], letter_id(key, "/archived"))
     return await thread_response(context, id, with_content=False)
 
 
 @routes.add("POST", "/threads/{id}/archive", "Archive a thread", gives=OpenedThread)
-async def archive_thread(context: Context, id: ThreadId) -> Response:
+async def archive_thread(context: Context, id: ThreadId, key: Key = None) -> Response:
     """Lists do not show it any more."""
-    await _archive(context, id, True)
+    await _archive(context, id, True, letter_id(key, "/archive"))
     return await thread_response(context, id, with_content=False)
 
 
 @routes.add("POST", "/threads/{id}/unarchive", "Take a thread out of the archive", gives=OpenedThread)
-async def unarchive_thread(context: Context, id: ThreadId) -> Response:
+async def unarchive_thread(context: Context, id: ThreadId, key: Key = None) -> Response:
     """Lists show it again."""
-    await _archive(context, id, False)
+    await _archive(context, id, False, letter_id(key, "/unarchive"))
     return await thread_response(context, id, with_content=False)
 
 
-async def _archive(context: ServerContext, id: str, archived: bool) -> None:
+async def _archive(context: ServerContext, id: str, archived: bool, letter: str | None) -> None:
     if (await context.app.threads.state(id)).get("archived") != archived:
-        await context.app.threads.archive(id, archived)
+        await context.app.threads.archive(id, archived, key=letter)
 
 
 @routes.add("DELETE", "/threads/{id}", "Delete a thread with all that belongs to it", status=204)
-async def delete_thread(context: Context, id: ThreadId) -> Response:
-    """Work in progress is cancelled; forks of the thread are kept."""
-    await context.app.threads.delete(id)
+async def delete_thread(context: Context, id: ThreadId, key: Key = None) -> Response:
+    """Work in progress is cancelled; forks of the thread are kept. A key is remembered while the server runs."""
+    letter = letter_id(key, f"/delete/{id}")
+    if letter is None or letter not in context.deletions:
+        await context.app.threads.delete(id)
+        remember_deletion(context, letter)
     return Response(status_code=204)
+
+
+def remember_deletion(context: ServerContext, letter: str | None) -> None:
+    """Remember the key of a deletion: the thread, which has the keys of everything else, is gone."""
+    if letter is not None:
+        context.deletions[letter] = None
+        if len(context.deletions) > MOST_DELETIONS:
+            del context.deletions[next(iter(context.deletions))]
 
 
 @routes.add(
     "POST", "/threads/{id}/fork", "Create a thread from another one", takes=ForkThread, gives=OpenedThread, status=201
 )
-async def fork_thread(request: Request, context: Context, id: ThreadId) -> Response:
+async def fork_thread(request: Request, context: Context, id: ThreadId, key: Key = None) -> Response:
     """It continues from the last step or from an earlier one; work in progress is interrupted in it."""
     body = await read_body(request, ForkThread)
-    new = await context.app.threads.fork(id, body.get("step"))
+    letter = letter_id(key, f"/fork/{id}")
+    name = None if letter is None else _id_of(letter)
+    if name is not None and await _exists(context, name):
+        return await thread_response(context, name)
+    new = await context.app.threads.fork(id, body.get("step"), new=name)
     return await thread_response(context, new, 201)
 
 
