@@ -10,7 +10,7 @@ from antiphon.app import App
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.frame import UsageError
 from antiphon.paths import undo_path
-from antiphon.providers.references import is_by_name, parse_reference
+from antiphon.threads.foreign_models import needs_naming
 from antiphon.threads.toolbox import Toolbox, tools_to_json
 from antiphon.tools.errors import ToolsError
 from antiphon.tools.mcp.config import Server
@@ -81,7 +81,7 @@ def models_of(spec: RunSpec) -> list[str]:
 
 def models_by_place(spec: RunSpec) -> list[str]:
     """Return the references of models that name an address or a file."""
-    return [reference for reference in models_of(spec) if not is_by_name(parse_reference(reference))]
+    return [reference for reference in models_of(spec) if needs_naming(reference)]
 
 
 def stored_workspace(config: Mapping[str, Any]) -> Path:
