@@ -4,7 +4,7 @@ from difflib import unified_diff
 
 from antiphon.tools.assessment import Assessment
 from antiphon.tools.errors import ToolCallError
-from antiphon.tools.protected import VERSION_CONTROL, is_protected
+from antiphon.tools.protected import VERSION_CONTROL
 from antiphon.tools.workspace import Workspace
 
 MOST_COMPARED_BYTES = 1024 * 1024
@@ -26,7 +26,7 @@ def assess_change(workspace: Workspace, path: str, data: bytes) -> Assessment:
     return Assessment(
         risk="write",
         kind="file",
-        protected=(target,) if is_protected(target) else (),
+        protected=(target,) if workspace.is_protected(target) else (),
         path=target,
         diff=_diff(workspace, target, data, is_new=kind == "nothing"),
         reason=reason,

@@ -58,10 +58,11 @@ async def _toolbox(
 ) -> tuple[Toolbox, tuple[str, ...]]:
     # Imported here because the tools are slow to load.
     from antiphon.tools import Bundle, McpTools, ShellSettings, Workspace, workspace_tools
+    from antiphon.tools.guarded_paths import store_files
 
-    # Commands neither read nor change the store, wherever it is.
-    hidden = tuple(f"{store.resolve()}{suffix}" for suffix in ("", "-wal", "-shm", ".lock"))
-    workspace = stack.enter_context(Workspace(spec.workspace))
+    # Tools neither read nor change the store, wherever it is.
+    hidden = store_files(store)
+    workspace = stack.enter_context(Workspace(spec.workspace, hidden=(*hidden, undo_path())))
     own = workspace_tools(workspace, shell=ShellSettings(hidden=(*ShellSettings().hidden, *hidden)), undo=undo)
     if not spec.servers:
         return own, ()
