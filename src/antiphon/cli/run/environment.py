@@ -14,6 +14,7 @@ from antiphon.threads.foreign_models import needs_naming
 from antiphon.threads.toolbox import Toolbox, tools_to_json
 from antiphon.tools.errors import ToolsError
 from antiphon.tools.mcp.config import Server
+from antiphon.tools.mcp.programs import resolve_programs
 from antiphon.tools.undo.folder import UndoFolder
 
 RULES = "rules"
@@ -66,7 +67,7 @@ async def _toolbox(
     own = workspace_tools(workspace, shell=ShellSettings(hidden=(*ShellSettings().hidden, *hidden)), undo=undo)
     if not spec.servers:
         return own, ()
-    servers = await stack.enter_async_context(McpTools(spec.servers))
+    servers = await stack.enter_async_context(McpTools(resolve_programs(spec.servers, spec.workspace)))
     problems = tuple(f"{problem.server}: {problem.message}" for problem in servers.problems)
     return Bundle(own, servers), problems
 
