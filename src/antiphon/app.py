@@ -45,6 +45,7 @@ from antiphon.stores.ownership import owner_of
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.threads.approval import Approver, ask_approver
 from antiphon.threads.assessing import assess_calls
+from antiphon.threads.foreign_models import ForeignModels
 from antiphon.threads.grants import Grants
 from antiphon.threads.index import ThreadProjection
 from antiphon.threads.library import Library
@@ -95,9 +96,10 @@ class App:
         self._closing = asyncio.Event()
         grants = Grants()
         owners = Owners(lambda: self.runtime, limits, prices)
+        foreign = ForeignModels(lambda: self.runtime, grants, owners.open)
         machine = compose(
-            lambda reference: owners.open(self.models.open(reference)),
-            open_session=lambda session, reference: owners.open(self.sessions.open(session, reference)),
+            lambda reference: foreign.open(reference, self.models.open(reference)),
+            open_session=lambda session, reference: foreign.open(reference, self.sessions.open(session, reference)),
             close_session=self.sessions.close_soon,
             prices=prices,
             toolbox=toolbox,
@@ -108,11 +110,10 @@ class App:
             summariser=summariser,
             grants=grants,
         )
-        hosted = [*former_machines(), machine, *_check_names(machines, machine)]
-        self.runtime = Runtime(_open_store(store), hosted, projection=PROJECTION)
+        self.runtime = Runtime(_open_store(store), _hosted_machines(machine, machines), projection=PROJECTION)
         self.library = Library(self.runtime, KINDS)
-        functions = _given_names(judge=judge, arbiter=arbiter, approver=approver)
-        resources = Resources(self.models.check, toolbox or NoTools(), functions, undo, grants, owners.forget)
+        roles = _given_names(judge=judge, arbiter=arbiter, approver=approver)
+        resources = Resources(self.models.check, toolbox or NoTools(), roles, undo, grants, owners.forget)
         if undo is not None and isinstance(store, str | Path):
             undo.exclude(store)
         self.chats = Chats(self.runtime, self.library, resources)
@@ -152,14 +153,14 @@ def _open_store(store: str | Path | Store) -> Store:
     return MemoryStore() if str(store) == MEMORY else SqliteStore(store)
 
 
-def _check_names(machines: Iterable[Machine[Any, Any]], own: Machine[Any, Any]) -> list[Machine[Any, Any]]:
-    """Return machines to host; raise `MachineTaken` if one has the id of a machine of Antiphon."""
-    hosted = list(machines)
+def _hosted_machines(own: Machine[Any, Any], others: Iterable[Machine[Any, Any]]) -> list[Machine[Any, Any]]:
+    """Return the machines to host; raise `MachineTaken` if another has the id of a machine of Antiphon."""
+    added = list(others)
     own_ids = {machine.id for machine in descendants(own)}
-    for machine in hosted:
+    for machine in added:
         if machine.id in own_ids:
             raise MachineTaken(f"Antiphon has a machine {machine.id!r} itself; give yours another id")
-    return hosted
+    return [*former_machines(), own, *added]
 
 
 def _keep_session(id: str) -> None:

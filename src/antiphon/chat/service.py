@@ -64,14 +64,22 @@ class Chats(ThreadService):
         await self.resources.check_models([config.get("model")])
         if not config.get("clientTools"):
             self.resources.check_tools(options.get("tools") or ())
-        return await self.restore(title=title, owner=owner, id=id, **config)
+        return await self._create_chat(config, title=title, owner=owner, id=id)
 
     async def restore(self, *, title: str | None = None, owner: str = "", id: str | None = None, **config: Any) -> str:
-        """Create a chat as it was elsewhere, from an archive: its model may be one that cannot be used here."""
+        """Create a chat as it was elsewhere, from an archive: its model may be one that cannot be used here.
+
+        A model by address or file is asked only after `allow_model`, or after the action `use_model`.
+        """
+        return await self._create_chat(config, title=title, owner=owner, id=id, imported=True)
+
+    async def _create_chat(
+        self, config: dict[str, Any], *, title: str | None, owner: str, id: str | None, imported: bool = False
+    ) -> str:
         if APPROVER in self.resources.functions:
             config["consent"] = consent_with_approver(config.get("consent"))
         self._check_settings(config)
-        return await self._create("chat", lambda _: config, title=title, owner=owner, id=id)
+        return await self._create(CHAT, lambda _: config, title=title, owner=owner, id=id, imported=imported)
 
     def _check_settings(self, config: Json) -> None:
         settings = {key: value for key, value in config.items() if key != "history"}
@@ -111,6 +119,8 @@ class Chats(ThreadService):
             allowed = ", ".join(sorted(receipt.can)) or "nothing"
             reason = refusal(chat_of(await self.snapshot(thread)), event)  # type: ignore[arg-type]  # a context from JSON
             raise Refused(reason or f"{action!r} is not possible now; possible: {allowed}")
+        if action in CHOOSE_MODEL and isinstance(model, str):
+            self.resources.grants.name_model(thread, model)
         return (await self.read(thread)).content
 
     async def raise_limit(self, id: str, **limits: Any) -> Json:

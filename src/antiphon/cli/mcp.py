@@ -49,7 +49,7 @@ async def _serve(options: argparse.Namespace) -> None:
     from antiphon.server.models import ServedModels
 
     async with AsyncExitStack() as stack:
-        toolbox = open_toolbox(stack, options.workspace)
+        toolbox = open_toolbox(stack, options.workspace, store_file(options))
         models = Models() if options.any_model else ServedModels()
         try:
             app = await stack.enter_async_context(App(store_file(options), models=models, toolbox=toolbox))

@@ -131,7 +131,7 @@ async def _serve(options: argparse.Namespace, binding: "Binding", settings: "Ser
         sys.stdout.flush()
 
     async with AsyncExitStack() as stack:
-        toolbox = open_toolbox(stack, options.workspace)
+        toolbox = open_toolbox(stack, options.workspace, store_file(options))
         models = Models() if options.any_model else ServedModels()
         app = await stack.enter_async_context(App(store_file(options), models=models, toolbox=toolbox))
         try:
@@ -143,15 +143,18 @@ async def _serve(options: argparse.Namespace, binding: "Binding", settings: "Ser
             ) from error
 
 
-def open_toolbox(stack: AsyncExitStack, folder: Path | None) -> Toolbox | None:
+def open_toolbox(stack: AsyncExitStack, folder: Path | None, store: Path) -> Toolbox | None:
     """Return the tools of a folder; without one, threads have no tools that act on the host."""
     if folder is None:
         return None
-    from antiphon.tools import Workspace, workspace_tools
+    from antiphon.tools import ShellSettings, Workspace, workspace_tools
+    from antiphon.tools.guarded_paths import store_files
 
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder")
-    return workspace_tools(stack.enter_context(Workspace(folder.resolve())))
+    hidden = store_files(store)
+    workspace = stack.enter_context(Workspace(folder.resolve(), hidden=hidden))
+    return workspace_tools(workspace, shell=ShellSettings(hidden=(*ShellSettings().hidden, *hidden)))
 
 
 COMMAND = CliCommand(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from antiphon.runtime.errors import StoreCorrupt, UnknownRoot
 from antiphon.runtime.histories import HistoryIds, is_continued
 from antiphon.runtime.index.rows import ListedTree, RowCursor, RowFilter, TreeIndex
-from antiphon.runtime.records import Saved
+from antiphon.runtime.records import Origin, Saved
 from antiphon.runtime.replay.damage import readable_entries
 from antiphon.threads.errors import InvalidCursor, Refused, UnknownThread, WrongKind
 from antiphon.threads.export.formats import FORMATS
@@ -24,6 +24,7 @@ from antiphon.threads.transcript import TRANSCRIPT, UNEXPECTED, transcript
 THREAD = "thread"  # the machine of threads
 RUNNING = "running"
 INTERRUPTED = "interrupted"
+IMPORTED = "imported"  # the key in the input of a thread that was created from an archive
 MOST_DIGITS = 19
 
 
@@ -33,6 +34,13 @@ class ThreadMatch(NamedTuple):
     view: ThreadView
     line: str
     cursor: str
+
+
+def is_from_file(origin: Origin) -> bool:
+    """Return whether a thread was imported or restored, or is a fork of one that was."""
+    input: Any = origin.input
+    is_imported = isinstance(input, dict) and bool(input.get(IMPORTED))
+    return is_imported or is_continued(HistoryIds(origin.history).current)
 
 
 class Library:
@@ -113,7 +121,7 @@ class Library:
     async def is_from_file(self, id: str) -> bool:
         """Return whether a thread was imported or restored, or is a fork of one that was."""
         saved = await self.source.store.load(id)
-        return saved is not None and is_continued(HistoryIds(saved.origin.history).current)
+        return saved is not None and is_from_file(saved.origin)
 
     async def find(self, start: str, kind: str | None = None) -> list[str]:
         """Return the ids that start with a prefix, at most 1,000 of them; an exact match wins."""

@@ -23,7 +23,7 @@ from antiphon.threads.following import (
 )
 from antiphon.threads.forks import rename_thread
 from antiphon.threads.kinds import Json, content_of
-from antiphon.threads.library import THREAD, Library
+from antiphon.threads.library import IMPORTED, THREAD, Library
 from antiphon.threads.machine.thread import start_event
 from antiphon.threads.requests import Answer, OpenRequest, find_request, open_requests, unknown_request
 from antiphon.threads.resources import Resources
@@ -53,6 +53,7 @@ class ThreadService:
         title: str | None = None,
         owner: str = "",
         id: str | None = None,
+        imported: bool = False,
     ) -> str:
         """Create a thread, with the settings that `make_config` returns for its id, and return the id.
 
@@ -63,8 +64,9 @@ class ThreadService:
         while True:
             name = id or secrets.token_hex(ID_BYTES)
             thread = {"threadId": name, "kind": kind, "title": title, "owner": owner, "config": make_config(name)}
+            input = {**thread, IMPORTED: True} if imported else thread
             try:
-                return await self.runtime.create(THREAD, root=name, input=thread)
+                return await self.runtime.create(THREAD, root=name, input=input)
             except RootExists as error:
                 if id is not None:
                     raise Refused(f"there is a thread {id!r} already; choose another id, or none") from error
@@ -160,6 +162,14 @@ class ThreadService:
         """
         await self._check(id)
         self.resources.grants.give(id, mode)
+
+    async def allow_model(self, id: str, reference: str) -> None:
+        """Let a thread that was imported or restored ask a model by address or file, as long as this process.
+
+        Models that are named by their provider need no such permission, and neither do other threads.
+        """
+        await self._check(id)
+        self.resources.grants.name_model(id, reference)
 
     async def _outcome(self, thread: str, letter: str | None) -> Receipt | None:
         """Return the receipt of an event that was taken before, as a duplicate, or None."""

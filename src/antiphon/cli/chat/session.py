@@ -11,6 +11,7 @@ from typing import Any
 from antiphon.app import App
 from antiphon.cli.chat.client import ChatClient, Listener
 from antiphon.cli.default_model import ModelChoice
+from antiphon.cli.foreign_models import allow_models
 from antiphon.cli.lookup import LAST, find_thread
 from antiphon.cli.options import store_file
 from antiphon.cli.render.plain import NullView, PlainView, TextView, can_draw
@@ -38,7 +39,7 @@ async def open_chat(
                 view.line(f"{problem.server}: {problem.message}", "error")
         app = await stack.enter_async_context(App(store_file(options), toolbox=toolbox))
         client = ChatClient(app, view, config, listener)
-        await _continue(client, LAST if options.last else options.thread, options.model)
+        await _continue(client, LAST if options.last else options.thread, choice.reference if options.model else None)
         await _set_limits(client, _limits(options))
         if client.thread is not None and options.mode is not None:
             await app.chats.set_mode(client.thread, options.mode)
@@ -62,6 +63,8 @@ async def _continue(client: ChatClient, prefix: str | None, model: str | None) -
         return
     client.thread = await find_thread(client.app.library, prefix, "chat")
     current = (await client.read()).content["config"].get("model")
+    used = model or current
+    await allow_models(client.app.chats, client.thread, [used] if used else [], [model] if model else [])
     if model is None:
         client.config["model"] = current or client.config["model"]
     elif current != model:

@@ -10,10 +10,11 @@ from antiphon.app import App
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.frame import UsageError
 from antiphon.paths import undo_path
-from antiphon.providers.references import is_by_name, parse_reference
+from antiphon.threads.foreign_models import needs_naming
 from antiphon.threads.toolbox import Toolbox, tools_to_json
 from antiphon.tools.errors import ToolsError
 from antiphon.tools.mcp.config import Server
+from antiphon.tools.mcp.programs import resolve_programs
 from antiphon.tools.undo.folder import UndoFolder
 
 RULES = "rules"
@@ -58,14 +59,15 @@ async def _toolbox(
 ) -> tuple[Toolbox, tuple[str, ...]]:
     # Imported here because the tools are slow to load.
     from antiphon.tools import Bundle, McpTools, ShellSettings, Workspace, workspace_tools
+    from antiphon.tools.guarded_paths import store_files
 
-    # Commands neither read nor change the store, wherever it is.
-    hidden = tuple(f"{store.resolve()}{suffix}" for suffix in ("", "-wal", "-shm", ".lock"))
-    workspace = stack.enter_context(Workspace(spec.workspace))
+    # Tools neither read nor change the store, wherever it is.
+    hidden = store_files(store)
+    workspace = stack.enter_context(Workspace(spec.workspace, hidden=(*hidden, undo_path())))
     own = workspace_tools(workspace, shell=ShellSettings(hidden=(*ShellSettings().hidden, *hidden)), undo=undo)
     if not spec.servers:
         return own, ()
-    servers = await stack.enter_async_context(McpTools(spec.servers))
+    servers = await stack.enter_async_context(McpTools(resolve_programs(spec.servers, spec.workspace)))
     problems = tuple(f"{problem.server}: {problem.message}" for problem in servers.problems)
     return Bundle(own, servers), problems
 
@@ -81,7 +83,7 @@ def models_of(spec: RunSpec) -> list[str]:
 
 def models_by_place(spec: RunSpec) -> list[str]:
     """Return the references of models that name an address or a file."""
-    return [reference for reference in models_of(spec) if not is_by_name(parse_reference(reference))]
+    return [reference for reference in models_of(spec) if needs_naming(reference)]
 
 
 def stored_workspace(config: Mapping[str, Any]) -> Path:
