@@ -1,0 +1,1 @@
+"""Clients of a server: windows of this machine, and programs of others."""
