@@ -7,8 +7,9 @@ from antiphon.lazy import lazy_names
 if TYPE_CHECKING:
     from antiphon.client.client import Client
     from antiphon.client.errors import ClientError, NotAuthenticated, ServerProblem, ServerUnreachable
+    from antiphon.client.following import ClientUntilIdle
     from antiphon.client.library import ClientLibrary
-    from antiphon.client.threads import ClientThreads, ClientUntilIdle
+    from antiphon.client.threads import ClientThreads
 
 __getattr__ = lazy_names(
     __name__,
@@ -20,11 +21,9 @@ __getattr__ = lazy_names(
             "ServerProblem",
             "ServerUnreachable",
         ),
+        "following": ("ClientUntilIdle",),
         "library": ("ClientLibrary",),
-        "threads": (
-            "ClientThreads",
-            "ClientUntilIdle",
-        ),
+        "threads": ("ClientThreads",),
     },
 )
 

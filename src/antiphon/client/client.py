@@ -18,7 +18,7 @@ class Client:
     """Threads of a server at an `http(s)://` address or a Unix socket; an asynchronous context manager.
 
     The token is that of the argument, or of the environment variable `ANTIPHON_TOKEN`; a socket needs none.
-    A server that is away is waited for, for `patience_s` seconds; that it is there is checked when the client is opened.
+    The client opens only if the server answers; later, a server that is away is waited for, for `patience_s` seconds.
     """
 
     def __init__(self, address: str | Path, token: str | None = None, *, patience_s: float = 30.0) -> None:

@@ -95,9 +95,7 @@ class Connection:
         pause = Pause(self.patience_s if patience_s is None else patience_s)
         while True:
             try:
-                response = await self._http.request(
-                    method, path, params=params, content=_encode(body), headers=headers
-                )
+                response = await self._http.request(method, path, params=params, content=_encode(body), headers=headers)
             except httpx2.TransportError as error:
                 is_unsent = isinstance(error, UNSENT)
                 if not (may_repeat or is_unsent):

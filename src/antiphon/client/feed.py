@@ -4,7 +4,7 @@ Every event has the place after it as its id. Whatever cuts a stream (a proxy, a
 of one that stops), the next connection continues after the last id whose event was complete.
 """
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Any, NamedTuple
 
 import httpx2
@@ -77,7 +77,7 @@ class EventDecoder:
 
 async def read_events(
     connection: Connection, path: str, params: Params, last_id: str = "", **names: Any
-) -> AsyncIterator[ServerEvent]:
+) -> AsyncGenerator[ServerEvent, None]:
     """Iterate over the events of a stream until it has ended; raise the error for a problem.
 
     `ServerUnreachable` is raised if the server is away for longer than the patience of the connection.

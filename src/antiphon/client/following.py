@@ -1,7 +1,8 @@
 """Following threads of a server: steps, activities until a thread is idle, and many threads at once."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Generator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -18,11 +19,12 @@ from antiphon.threads.following import ThreadChange
 IDLE = "idle"
 MOVED = "moved"
 LONGEST_PLACES = 16_000
+RELEASE_S = 1.0  # between two looks at a quarantined thread
 
 
 async def follow_steps(
     connection: Connection, id: str, after: int | str, *, wait_for_release: bool = False
-) -> AsyncIterator[list[Activity]]:
+) -> AsyncGenerator[list[Activity], None]:
     """Iterate over the activities of each step after a step or cursor, until the thread has ended."""
     step: list[Activity] = []
     place = after
@@ -41,12 +43,12 @@ async def follow_steps(
         except Quarantined:
             if not wait_for_release:
                 raise
-            await connection.pause()
+            await asyncio.sleep(RELEASE_S)
 
 
 async def _read(
     connection: Connection, id: str, after: int | str, params: Mapping[str, str]
-) -> AsyncIterator[ServerEvent]:
+) -> AsyncGenerator[ServerEvent, None]:
     """Iterate over the events of a thread; raise `OtherHistory` or `JournalCompacted` if its reader was moved."""
     place = str(after or "")
     query = {**params, **({"after": place} if place else {})}
@@ -61,7 +63,9 @@ def _moved(id: str, cursor: str, facts: Mapping[str, Any]) -> Exception:
     name = "JournalCompacted" if facts["code"] == "journal_compacted" else "OtherHistory"
     first = parse_cursor(facts["cursor"]).seq + 1
     place = {"first": first} if name == "JournalCompacted" else {"resume": facts["cursor"]}
-    return error_of({"code": facts["code"], "detail": facts["reason"], "error": name, **place}, thread=id, cursor=cursor)
+    return error_of(
+        {"code": facts["code"], "detail": facts["reason"], "error": name, **place}, thread=id, cursor=cursor
+    )
 
 
 class ClientUntilIdle:
@@ -79,7 +83,7 @@ class ClientUntilIdle:
     async def _wait(self) -> str:
         path = thread_path(self._id)
         if isinstance(self._after, str) and self._after:
-            params = {"after": self._after, "limit": 1}
+            params: dict[str, str | int] = {"after": self._after, "limit": 1}
             await self._connection.get(f"{path}/events", params, thread=self._id, cursor=self._after)
         page = await self._connection.get(path, {"content": "false"}, thread=self._id)
         async for _ in self._activities(page["cursor"]):
@@ -91,7 +95,7 @@ class ClientUntilIdle:
             async for activity in activities:
                 yield activity
 
-    async def _activities(self, after: int | str) -> AsyncIterator[Activity]:
+    async def _activities(self, after: int | str) -> AsyncGenerator[Activity, None]:
         async with aclosing(_read(self._connection, self._id, after, {"until": IDLE})) as events:
             async for event in events:
                 if event.name == IDLE:
@@ -100,7 +104,9 @@ class ClientUntilIdle:
                 yield activity_from_json(json.loads(event.data))
 
 
-async def follow_changes(connection: Connection, cursors: Mapping[str, int | str]) -> AsyncIterator[ThreadChange]:
+async def follow_changes(
+    connection: Connection, cursors: Mapping[str, int | str]
+) -> AsyncGenerator[ThreadChange, None]:
     """Iterate over the activities of some threads, each after its step or cursor, and over changes of the list."""
     places = ",".join(f"{id}@{cursor}" if cursor else id for id, cursor in cursors.items())
     if len(places) > LONGEST_PLACES:

@@ -18,6 +18,7 @@ from antiphon.threads.following import ActivityPage, ThreadChange
 from antiphon.threads.kinds import Json, content_of
 from antiphon.threads.pages import ThreadPage
 from antiphon.threads.requests import OpenRequest
+from antiphon.threads.threads import ON_BUSY
 
 PAGE = 1000
 KEY_BYTES = 16
@@ -39,7 +40,8 @@ class ClientThreads:
         a name that no other thread has.
         """
         body = to_body(kind, title, owner, settings)
-        page = await self._connection.post("/threads", body, key=_new_key())
+        # The id that was asked for is taken once the first request was taken, so it cannot be repeated.
+        page = await self._connection.post("/threads", body, key=None if "id" in body else _new_key())
         return str(page["id"])
 
     async def begin(self, thread: str, *, id: str | None = None, **payload: Any) -> Receipt:
@@ -65,6 +67,8 @@ class ClientThreads:
         `on_busy` says what happens if the thread is running: `reject` raises `Busy`, `interrupt` stops it first;
         `queue` and `merge` need a thread that was created with that setting, which is the default.
         """
+        if on_busy is not None and on_busy not in ON_BUSY:
+            raise Refused(f"onBusy is {on_busy!r}; known: {', '.join(ON_BUSY)}")
         body: dict[str, Any] = {"text": text} if parts is None else {"parts": list(parts)}
         return await self._send(thread, "messages", body if on_busy is None else {**body, "onBusy": on_busy}, id)
 
@@ -298,9 +302,7 @@ class ClientThreads:
         return receipt_from_json(await self._connection.post(thread_path(id, action), thread=id), "")
 
     async def _change(self, id: str, **change: Any) -> Receipt:
-        response = await self._connection.request(
-            "PATCH", thread_path(id), body=change, is_repeatable=True, thread=id
-        )
+        response = await self._connection.request("PATCH", thread_path(id), body=change, is_repeatable=True, thread=id)
         cursor = response.json()["cursor"]
         return receipt_from_json({"status": "accepted", "seq": int(cursor.rpartition(":")[2]), "cursor": cursor}, "")
 

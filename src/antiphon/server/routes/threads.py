@@ -40,7 +40,7 @@ async def create_thread(request: Request, context: Context, key: Key = None) -> 
         if await _exists(context, body["id"]):
             return await _existing(context, body["id"], body["kind"])
     elif "id" in body and await _exists(context, body["id"]):
-        raise ProblemError("exists", f"there is a thread {body['id']!r}; choose another id, or none")
+        raise ProblemError("exists", f"there is a thread {body['id']!r} already; choose another id, or none")
     id = await _create(context, body)
     return await thread_response(context, id, 201)
 
@@ -118,7 +118,9 @@ async def list_threads(
     """
     library = context.app.library
     if prefix is not None:
-        matching = [view for view in await library.find_views(prefix, kind) if caller.is_operator or view.owner == caller.user]
+        matching = [
+            view for view in await library.find_views(prefix, kind) if caller.is_operator or view.owner == caller.user
+        ]
         return json_response({"items": [view_to_json(view) for view in matching], "next": None})
     if words is not None:
         matches = await library.search(words, limit, after=after)
