@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from antiphon.app import App
-from antiphon.client import Client, NotAuthenticated, ServerProblem, ServerUnreachable
+from antiphon.client import Client, NotAuthenticated, UnexpectedProblem, ServerUnreachable
 from antiphon.debate import InvalidConfig
 from antiphon.providers.errors import ProviderError
 from antiphon.runtime.errors import OtherHistory
@@ -273,7 +273,7 @@ def test_an_answer_that_is_no_problem_is_said(server: LiveServer) -> None:
     async def work(client: Client) -> None:
         await client.connection.get("/nothing")
 
-    with pytest.raises(ServerProblem) as error:
+    with pytest.raises(UnexpectedProblem) as error:
         use(server, work)
     assert error.value.code == "unknown_route"
 

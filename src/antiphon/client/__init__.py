@@ -6,7 +6,7 @@ from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
     from antiphon.client.client import Client
-    from antiphon.client.errors import ClientError, NotAuthenticated, ServerProblem, ServerUnreachable
+    from antiphon.client.errors import ClientError, NotAuthenticated, UnexpectedProblem, ServerUnreachable
     from antiphon.client.following import ClientUntilIdle
     from antiphon.client.library import ClientLibrary
     from antiphon.client.threads import ClientThreads
@@ -18,7 +18,7 @@ __getattr__ = lazy_names(
         "errors": (
             "ClientError",
             "NotAuthenticated",
-            "ServerProblem",
+            "UnexpectedProblem",
             "ServerUnreachable",
         ),
         "following": ("ClientUntilIdle",),
@@ -34,6 +34,6 @@ __all__ = [
     "ClientThreads",
     "ClientUntilIdle",
     "NotAuthenticated",
-    "ServerProblem",
+    "UnexpectedProblem",
     "ServerUnreachable",
 ]

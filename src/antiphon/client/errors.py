@@ -23,7 +23,7 @@ class ServerUnreachable(ClientError):
         self.may_be_done = may_be_done
 
 
-class ServerProblem(ClientError):
+class UnexpectedProblem(ClientError):
     """A problem of the server that no error of threads stands for; `code` names it."""
 
     def __init__(self, code: str, detail: str, *, status: int = 500, recoverable: bool = False) -> None:
@@ -34,5 +34,5 @@ class ServerProblem(ClientError):
         self.recoverable = recoverable
 
 
-class NotAuthenticated(ServerProblem):
+class NotAuthenticated(UnexpectedProblem):
     """The server does not accept the token, or needs one."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from antiphon.agents import errors as agent_errors
 from antiphon.chart import errors as chart_errors
-from antiphon.client.errors import NotAuthenticated, ServerProblem
+from antiphon.client.errors import NotAuthenticated, UnexpectedProblem
 from antiphon.debate.machine.config import FieldProblem, InvalidConfig
 from antiphon.errors import Code
 from antiphon.providers.errors import ProviderError
@@ -60,7 +60,7 @@ def error_of(problem: Json, *, thread: str = "", request: str | None = None, cur
     kind = _class_of(problem)
     if kind is None:
         status = int(problem.get("status", 500))
-        problem_class = NotAuthenticated if code == "unauthenticated" else ServerProblem
+        problem_class = NotAuthenticated if code == "unauthenticated" else UnexpectedProblem
         return problem_class(code, detail, status=status, recoverable=bool(problem.get("recoverable")))
     facts = {"thread": thread, "root": thread, "request": request, "cursor": cursor, **_facts(problem)}
     return _make(kind, detail, facts)

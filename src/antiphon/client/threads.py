@@ -5,16 +5,14 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, NoReturn
 
-from antiphon.client.connection import Connection, actor_path, thread_path
+from antiphon.client.connection import ServerConnection, actor_path, thread_path
 from antiphon.client.following import ClientUntilIdle, follow_changes, follow_steps
 from antiphon.client.library import export_thread
 from antiphon.client.settings import to_body
 from antiphon.client.values import activities_from_json, page_from_json, receipt_from_json, state_from_json
 from antiphon.runtime.errors import JournalCompacted
 from antiphon.runtime.records import Receipt, RootState
-from antiphon.threads.activity import Activity
-from antiphon.threads.errors import Refused, UnknownRequest
-from antiphon.threads.following import ActivityPage, ThreadChange
+from antiphon.threads import Activity, ActivityPage, Refused, ThreadChange, UnknownRequest
 from antiphon.threads.kinds import Json, content_of
 from antiphon.threads.pages import ThreadPage
 from antiphon.threads.requests import OpenRequest
@@ -30,7 +28,7 @@ ANSWER = ("text", "decision", "scope", "reason", "limit")
 class ClientThreads:
     """All threads of a server that the token may use, whatever their kind."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ServerConnection) -> None:
         self._connection = connection
 
     async def create(self, kind: str, *, title: str | None = None, owner: str = "", **settings: Any) -> str:
