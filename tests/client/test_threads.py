@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from antiphon.app import App
-from antiphon.client import Client, NotAuthenticated, UnexpectedProblem, ServerUnreachable
+from antiphon.client import Client, NotAuthenticated, ServerUnreachable, UnexpectedProblem
 from antiphon.debate import InvalidConfig
 from antiphon.providers.errors import ProviderError
 from antiphon.runtime.errors import OtherHistory

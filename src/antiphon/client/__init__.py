@@ -6,7 +6,7 @@ from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
     from antiphon.client.client import Client
-    from antiphon.client.errors import ClientError, NotAuthenticated, UnexpectedProblem, ServerUnreachable
+    from antiphon.client.errors import ClientError, NotAuthenticated, ServerUnreachable, UnexpectedProblem
     from antiphon.client.following import ClientUntilIdle
     from antiphon.client.library import ClientLibrary
     from antiphon.client.threads import ClientThreads
@@ -34,6 +34,6 @@ __all__ = [
     "ClientThreads",
     "ClientUntilIdle",
     "NotAuthenticated",
-    "UnexpectedProblem",
     "ServerUnreachable",
+    "UnexpectedProblem",
 ]

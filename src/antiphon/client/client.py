@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from antiphon.client.connection import ServerConnection
+from antiphon.client.connection import HttpConnection
 from antiphon.client.library import ClientLibrary
 from antiphon.client.threads import ClientThreads
 
@@ -24,7 +24,7 @@ class Client:
     def __init__(self, address: str | Path, token: str | None = None, *, patience_s: float = 30.0) -> None:
         self.window = secrets.token_hex(8)
         is_local = not str(address).startswith(("http://", "https://"))
-        self.connection = ServerConnection(
+        self.connection = HttpConnection(
             address,
             None if is_local else token or os.environ.get(TOKEN) or None,
             patience_s=patience_s,

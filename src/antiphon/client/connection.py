@@ -33,7 +33,7 @@ LATER = ("too_busy", "stopping")
 SCHEMES = ("http://", "https://")
 
 
-class ServerConnection:
+class HttpConnection:
     """Connections to one server, by HTTP or by a Unix socket."""
 
     def __init__(
@@ -61,7 +61,7 @@ class ServerConnection:
         )
 
     def __repr__(self) -> str:
-        return f"ServerConnection({self.address!r})"
+        return f"HttpConnection({self.address!r})"
 
     async def close(self) -> None:
         """Close all connections."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import httpx2
 
-from antiphon.client.connection import ServerConnection, Params, Pause
+from antiphon.client.connection import HttpConnection, Params, Pause
 from antiphon.client.problems import error_of, read_problem
 
 CLOSING = "closing"
@@ -76,7 +76,7 @@ class EventDecoder:
 
 
 async def read_events(
-    connection: ServerConnection, path: str, params: Params, last_id: str = "", **names: Any
+    connection: HttpConnection, path: str, params: Params, last_id: str = "", **names: Any
 ) -> AsyncGenerator[ServerEvent, None]:
     """Iterate over the events of a stream until it has ended; raise the error for a problem.
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
 from contextlib import aclosing
 from typing import Any
 
-from antiphon.client.connection import ServerConnection, thread_path
+from antiphon.client.connection import HttpConnection, thread_path
 from antiphon.client.feed import ServerEvent, read_events
 from antiphon.client.problems import error_of
 from antiphon.client.values import activity_from_json, change_from_json
@@ -23,7 +23,7 @@ RELEASE_S = 1.0  # between two looks at a quarantined thread
 
 
 async def follow_steps(
-    connection: ServerConnection, id: str, after: int | str, *, wait_for_release: bool = False
+    connection: HttpConnection, id: str, after: int | str, *, wait_for_release: bool = False
 ) -> AsyncGenerator[list[Activity], None]:
     """Iterate over the activities of each step after a step or cursor, until the thread has ended."""
     step: list[Activity] = []
@@ -47,7 +47,7 @@ async def follow_steps(
 
 
 async def _read(
-    connection: ServerConnection, id: str, after: int | str, params: Mapping[str, str]
+    connection: HttpConnection, id: str, after: int | str, params: Mapping[str, str]
 ) -> AsyncGenerator[ServerEvent, None]:
     """Iterate over the events of a thread; raise `OtherHistory` or `JournalCompacted` if its reader was moved."""
     place = str(after or "")
@@ -71,7 +71,7 @@ def _moved(id: str, cursor: str, facts: Mapping[str, Any]) -> Exception:
 class ClientUntilIdle:
     """The activities of a thread until it is idle; awaited, its status then."""
 
-    def __init__(self, connection: ServerConnection, id: str, after: int | str) -> None:
+    def __init__(self, connection: HttpConnection, id: str, after: int | str) -> None:
         self._connection = connection
         self._id = id
         self._after = after
@@ -105,7 +105,7 @@ class ClientUntilIdle:
 
 
 async def follow_changes(
-    connection: ServerConnection, cursors: Mapping[str, int | str]
+    connection: HttpConnection, cursors: Mapping[str, int | str]
 ) -> AsyncGenerator[ThreadChange, None]:
     """Iterate over the activities of some threads, each after its step or cursor, and over changes of the list."""
     places = ",".join(f"{id}@{cursor}" if cursor else id for id, cursor in cursors.items())

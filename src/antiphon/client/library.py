@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from antiphon.client.connection import ServerConnection, actor_path, thread_path
+from antiphon.client.connection import HttpConnection, actor_path, thread_path
 from antiphon.client.values import page_from_json, view_from_json
 from antiphon.threads.errors import Refused, UnknownThread, WrongKind
 from antiphon.threads.export.formats import FORMATS
@@ -16,7 +16,7 @@ MOST = 1000  # threads of one page
 class ClientLibrary:
     """All threads of a server that the token may see, the most recently used first."""
 
-    def __init__(self, connection: ServerConnection) -> None:
+    def __init__(self, connection: HttpConnection) -> None:
         self._connection = connection
 
     async def latest(
@@ -88,7 +88,7 @@ class ClientLibrary:
         return [row["id"] for row in (await self._connection.get("/threads", filters))["items"]]
 
 
-async def export_thread(connection: ServerConnection, id: str, format: str) -> str:
+async def export_thread(connection: HttpConnection, id: str, format: str) -> str:
     """Export a thread in a format."""
     if format not in FORMATS:
         raise Refused(f"there is no format {format!r}; known: {', '.join(FORMATS)}")

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, NoReturn
 
-from antiphon.client.connection import ServerConnection, actor_path, thread_path
+from antiphon.client.connection import HttpConnection, actor_path, thread_path
 from antiphon.client.following import ClientUntilIdle, follow_changes, follow_steps
 from antiphon.client.library import export_thread
 from antiphon.client.settings import to_body
@@ -28,7 +28,7 @@ ANSWER = ("text", "decision", "scope", "reason", "limit")
 class ClientThreads:
     """All threads of a server that the token may use, whatever their kind."""
 
-    def __init__(self, connection: ServerConnection) -> None:
+    def __init__(self, connection: HttpConnection) -> None:
         self._connection = connection
 
     async def create(self, kind: str, *, title: str | None = None, owner: str = "", **settings: Any) -> str:
