@@ -14,7 +14,17 @@ PURE_WORDS = {"messages", "errors", "tokens", "answers"}
 PURE_TOOLS = {"tools.access", "tools.assessment", "tools.risks", "tools.patterns"}
 BELOW = WORDS | {"chart", "actors", "runtime", "providers", "tools"}
 FEATURES = {"chat": "chat", "agents": "run", "debate": "debate"}  # with the command that is about each
-SHARED_CLI = WORDS | {"background_loop", "runtime", "stores", "providers", "tools", "threads", "app", "cli.render"}
+SHARED_CLI = WORDS | {
+    "background_loop",
+    "client",
+    "runtime",
+    "stores",
+    "providers",
+    "tools",
+    "threads",
+    "app",
+    "cli.render",
+}
 MAY_IMPORT: dict[str, set[str]] = {
     **{word: set() for word in WORDS},
     "tokens": {"messages"},
@@ -31,7 +41,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "app": BELOW | {"stores", "threads", "threads.machine", *FEATURES},
     "background_loop": set(),
     "blocking": BELOW | {"threads", "app", "background_loop"},
-    "server": BELOW | {"app", "threads", *FEATURES, "chat.machine.events"},
+    "client": WORDS
+    | {"runtime", "threads", "chart.errors", "providers.errors", "agents.errors", "debate.machine.config"},
+    "server": BELOW | {"app", "threads", *FEATURES, "chat.machine.events", "client.local"},
     "cli.render": {"money", "threads"},
     "cli": SHARED_CLI | {"__init__", "actors", "chart", "cli.run.agents", "server", *FEATURES},
     **{f"cli.{command}": SHARED_CLI | {"cli", feature} for feature, command in FEATURES.items()},
@@ -68,6 +80,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "cli.debate": {"rich"},
     "json_schema": {"jsonschema_rs"},
     "agents": {"msgspec", "yaml"},
+    "client": {"httpx2"},
     "server": {"fastapi", "starlette", "uvicorn", "uvloop", "h11", "mcp", "mcp_types"},
 }
 

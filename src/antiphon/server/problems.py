@@ -122,12 +122,14 @@ def problem_of(error: Exception) -> ProblemError | None:
         return None
     if isinstance(error, ProviderError):
         return ProblemError(code, error.message, recoverable=error.recoverable, providerCode=error.code.value)
-    return ProblemError(code, str(error), **_more(error))
+    return ProblemError(code, str(error), error=type(error).__name__, **_more(error))
 
 
 def _more(error: Exception) -> dict[str, Any]:
     if isinstance(error, thread_errors.UnknownRequest):
         return {"open": list(error.open)}
+    if isinstance(error, thread_errors.NotOffered):
+        return {"offered": list(error.offered)}
     if isinstance(error, runtime_errors.OtherHistory):
         return {"resume": error.resume}
     if isinstance(error, runtime_errors.JournalCompacted):

@@ -6,7 +6,7 @@ Events = dict[str, list[str]]
 
 
 class ThreadRow(TypedDict):
-    """A thread in a list; `line` is the line that a search has found."""
+    """A thread in a list; `line` is the line that a search has found, and `matchCursor` the place after it."""
 
     id: str
     kind: str
@@ -25,6 +25,7 @@ class ThreadRow(TypedDict):
     problem: str | None
     listCursor: str
     line: NotRequired[str]
+    matchCursor: NotRequired[str]
 
 
 class ThreadList(TypedDict):
@@ -256,7 +257,7 @@ class Health(TypedDict):
 
 
 class ProblemReply(TypedDict):
-    """A problem (RFC 9457); further members depend on its code."""
+    """A problem (RFC 9457); `error` is the class in Python, and further members depend on its code."""
 
     type: str
     title: str
@@ -264,8 +265,10 @@ class ProblemReply(TypedDict):
     detail: str
     code: str
     recoverable: bool
+    error: NotRequired[str]
     can: NotRequired[Events]
     open: NotRequired[list[str]]
+    offered: NotRequired[list[str]]
     resume: NotRequired[str]
     first: NotRequired[int]
     fields: NotRequired[list[dict[str, str]]]

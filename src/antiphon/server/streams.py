@@ -38,24 +38,26 @@ def activity_frames(activities: Iterable[Activity]) -> bytes:
     return b"".join(frame(activity.to_json(), activity.cursor) for activity in activities)
 
 
-async def follow_thread(threads: Threads, id: str, after: int | str) -> AsyncIterator[bytes]:
-    """Iterate over the frames of a thread after a step or cursor.
+async def follow_thread(
+    threads: Threads, id: str, after: int | str, *, until_idle: bool = False
+) -> AsyncIterator[bytes]:
+    """Iterate over the frames of a thread after a step or cursor, for ever or until it is idle.
 
     A reader of another past, or of steps that were removed, is told where it continues by the event `moved`. The event
-    `problem` is the last one of a thread that was deleted or quarantined.
+    `problem` is the last one of a thread that was deleted or quarantined, and `idle` that of one that is idle.
     """
     place = after
     while True:
         try:
-            async for step in threads.steps(id, place):
-                yield activity_frames(step)
+            async for part in _idle_frames(threads, id, place) if until_idle else _frames(threads, id, place):
+                yield part
             return
         except OtherHistory as error:
             place = error.resume
-            yield _moved(id, place, error)
+            yield _moved(id, place, error, "other_history")
         except JournalCompacted as error:
             place = await threads.runtime.cursor(id, error.first - 1)
-            yield _moved(id, place, error)
+            yield _moved(id, place, error, "journal_compacted")
         except Exception as error:
             problem = problem_of(error)
             if problem is None:
@@ -64,8 +66,20 @@ async def follow_thread(threads: Threads, id: str, after: int | str) -> AsyncIte
             return
 
 
-def _moved(thread: str, cursor: str, error: Exception) -> bytes:
-    return frame({"thread": thread, "cursor": cursor, "reason": str(error)}, cursor, "moved")
+async def _frames(threads: Threads, id: str, after: int | str) -> AsyncIterator[bytes]:
+    async for step in threads.steps(id, after):
+        yield activity_frames(step)
+
+
+async def _idle_frames(threads: Threads, id: str, after: int | str) -> AsyncIterator[bytes]:
+    idle = threads.until_idle(id, after)
+    async for activity in idle:
+        yield activity_frames([activity])
+    yield frame({"thread": id, "status": idle.status}, event="idle")
+
+
+def _moved(thread: str, cursor: str, error: Exception, code: str) -> bytes:
+    return frame({"thread": thread, "cursor": cursor, "code": code, "reason": str(error)}, cursor, "moved")
 
 
 class Places:

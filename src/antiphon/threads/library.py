@@ -128,6 +128,12 @@ class Library:
         ids = await self.index.ids(start, kind)
         return [start] if start in ids else ids
 
+    async def find_views(self, start: str, kind: str | None = None) -> list[ThreadView]:
+        """Return the threads whose ids start with a prefix, as `find` does."""
+        ids = await self.find(start, kind)
+        trees = await self.index.get(ids)
+        return [self._view(trees[id]) for id in ids if id in trees]
+
     @property
     def index(self) -> TreeIndex:
         """The rows and texts of the threads."""

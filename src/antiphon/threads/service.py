@@ -79,9 +79,8 @@ class ThreadService:
         status = await self.status(thread)
         receipt = _require_taken(thread, await self.runtime.send(thread, event, id=id, to=to))
         if receipt.status == "rejected":
-            allowed = ", ".join(sorted(name for name in receipt.can if not name.startswith("xstate."))) or "nothing"
             raise Refused(
-                f"{event['type']} is not possible now: {self.noun} {thread!r} is {status}; possible: {allowed}"
+                f"{event['type']} is not possible now: {self.noun} {thread!r} is {status}; {possible(receipt)}"
             )
         return receipt
 
@@ -356,6 +355,12 @@ class ThreadService:
     def noun(self) -> str:
         """The word for threads of this kind in messages."""
         return self.kind or "thread"
+
+
+def possible(receipt: Receipt) -> str:
+    """Return the end of the message for a rejected event: the events that can happen now."""
+    events = sorted(name for name in receipt.can if not name.startswith("xstate."))
+    return f"possible: {', '.join(events) or 'nothing'}"
 
 
 def _require_taken(thread: str, receipt: Receipt) -> Receipt:

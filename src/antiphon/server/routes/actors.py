@@ -12,6 +12,7 @@ from antiphon.server.contracts import Routes, json_response, read_body
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import ActorTree, EntryList, EventReply, ForkReply, RootList, SnapshotReply
 from antiphon.server.requests import LARGEST, Key, Limit, RootId, Step, letter_id
+from antiphon.threads.service import possible
 
 routes = Routes("actors")
 THREAD = "thread"
@@ -113,7 +114,7 @@ def _entry_row(entry: Entry) -> dict[str, Any]:
 async def send_event(request: Request, context: Context, root: RootId, key: Key = None) -> Response:
     """One that its machine declares, and that may come from outside; what is refused changes nothing."""
     body = await read_body(request, SendEvent)
-    await context.app.runtime.origin(root)
+    origin = await context.app.runtime.origin(root)
     receipt = await context.app.runtime.send(root, body["event"], id=letter_id(key), to=body.get("to", ""))
     if receipt.problem is not None:
         raise ProblemError("bad_event", receipt.problem.text, path=receipt.problem.path)
@@ -121,7 +122,11 @@ async def send_event(request: Request, context: Context, root: RootId, key: Key 
         raise ProblemError("not_taken", "the step raised an exception; the event is kept as a dead letter")
     if receipt.status == "rejected":
         to = body.get("to", "")
-        detail = f"actor {to!r} of {root!r} does not take {body['event'].get('type')} now"
+        type = body["event"].get("type")
+        detail = f"actor {to!r} of {root!r} does not take {type} now"
+        if origin.machine == THREAD:
+            status = await context.app.threads.status(root)
+            detail = f"{type} is not possible now: thread {root!r} is {status}; {possible(receipt)}"
         raise ProblemError("refused", detail, can={to: list(await context.app.runtime.can(root, to))})
     return json_response({"status": receipt.status, "seq": receipt.seq, "cursor": receipt.cursor}, 202)
 

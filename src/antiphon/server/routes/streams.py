@@ -1,6 +1,6 @@
 """Routes of streams: the activities of one thread, or of many with the list of threads, as SSE or as JSON."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import Header, Query, Response
 
@@ -44,6 +44,7 @@ async def follow_events(
     id: ThreadId,
     after: Annotated[str, Query(max_length=300, description="a cursor, or a step; the beginning without it")] = "",
     limit: Limit = 500,
+    until: Annotated[Literal["idle"] | None, Query(description="end when the thread has nothing left to do")] = None,
     accept: Accept = "*/*",
     last_event_id: LastEventId = "",
 ) -> Response:
@@ -55,7 +56,7 @@ async def follow_events(
     if _media_type(accept, JSON, MEDIA_TYPE) == JSON:
         return json_response((await context.app.threads.activities(id, place, limit)).to_json())
     await context.app.threads.cursor(id)
-    return EventStream(context, follow_thread(context.app.threads, id, place))
+    return EventStream(context, follow_thread(context.app.threads, id, place, until_idle=until == "idle"))
 
 
 @routes.add(

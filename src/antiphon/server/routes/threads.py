@@ -7,6 +7,7 @@ from fastapi import Query, Request, Response
 
 from antiphon.agents.files import default_agents
 from antiphon.server.bodies import ChangeThread, CreateChat, CreateDebate, CreateRun, ForkThread
+from antiphon.server.callers import RequestCaller
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, json_response, read_body
 from antiphon.server.problems import ProblemError, problem_of
@@ -40,7 +41,7 @@ async def create_thread(request: Request, context: Context, key: Key = None) -> 
         if await _exists(context, body["id"]):
             return await _existing(context, body["id"], body["kind"])
     elif "id" in body and await _exists(context, body["id"]):
-        raise ProblemError("exists", f"there is a thread {body['id']!r}; choose another id, or none")
+        raise ProblemError("exists", f"there is a thread {body['id']!r} already; choose another id, or none")
     id = await create_from_body(context, body)
     return await thread_response(context, id, 201)
 
@@ -75,7 +76,7 @@ async def create_from_body(context: ServerContext, body: dict[str, Any]) -> str:
     try:
         return await context.app.threads.create(kind, **settings)
     except Refused as error:
-        raise ProblemError("bad_settings", str(error)) from error
+        raise ProblemError("bad_settings", str(error), error=type(error).__name__) from error
     except (TypeError, ValueError, AttributeError, KeyError) as error:
         # Settings whose declared type is any object are read by the code of their kind.
         if problem_of(error) is not None:
@@ -104,6 +105,7 @@ def _select_tools(context: ServerContext, names: list[str]) -> list[Any]:
 @routes.add("GET", "/threads", "List threads, the latest changed first, or search their texts", gives=ThreadList)
 async def list_threads(
     context: Context,
+    caller: RequestCaller,
     limit: Limit = 20,
     after: Annotated[str | None, Query(max_length=200, description="`next` of the page before")] = None,
     words: Annotated[str | None, Query(max_length=500, description="search for texts with these words")] = None,
@@ -115,12 +117,21 @@ async def list_threads(
     since: Annotated[
         str | None, Query(max_length=200, description="`listCursor` of a thread: those changed since")
     ] = None,
+    prefix: Annotated[str | None, Query(max_length=200, description="beginning of the id")] = None,
 ) -> Response:
-    """A search finds threads of all kinds, and takes `words`, `limit` and `after` only."""
+    """A search finds threads of all kinds, and takes `words`, `limit` and `after` only.
+
+    `prefix` lists the threads whose ids begin with it, at most 1,000, archived ones too; it takes `kind` only.
+    """
     library = context.app.library
+    if prefix is not None:
+        matching = [
+            view for view in await library.find_views(prefix, kind) if caller.is_operator or view.owner == caller.user
+        ]
+        return json_response({"items": [view_to_json(view) for view in matching], "next": None})
     if words is not None:
         matches = await library.search(words, limit, after=after)
-        rows = [{**view_to_json(match.view), "line": match.line} for match in matches]
+        rows = [{**view_to_json(match.view), "line": match.line, "matchCursor": match.cursor} for match in matches]
         return json_response({"items": rows, "next": matches[-1].cursor if len(matches) == limit else None})
     views = await library.latest(
         limit, archived=None if all else archived, kind=kind, status=status, owner=owner, after=after, since=since
