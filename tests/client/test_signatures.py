@@ -12,7 +12,7 @@ from antiphon.threads.following import UntilIdle
 from antiphon.threads.threads import Threads
 
 # Methods of an app that are about its own store or its own code.
-ONLY_IN_AN_APP = {"form_of", "is_from_file", "find_views", "index", "noun", "kind"}
+ONLY_IN_AN_APP = {"allow_model", "form_of", "is_from_file", "find_views", "index", "noun", "kind"}
 PAIRS = [(Threads, ClientThreads), (Library, ClientLibrary)]
 # Results that have the same attributes, and raise where there is none.
 OTHER_RESULTS = {"until_idle", "undo", "undo_plan"}
