@@ -46,10 +46,12 @@ class Chats(ThreadService):
         owner: str = "",
         id: str | None = None,
         tools: Sequence[OfferedTool] | None = None,
+        workspace: str | None = None,
         **config: Any,
     ) -> str:
         """Create a chat with its settings, tools, and maybe a `history` to continue; return its id, a random one.
 
+        `workspace` is the folder of the tools, in an app whose toolbox has one for each thread.
         `Refused` is raised if the `id` that was asked for is taken.
         The model and the tools are checked before anything is stored, without a request.
         """
@@ -64,22 +66,21 @@ class Chats(ThreadService):
         await self.resources.check_models([config.get("model")])
         if not config.get("clientTools"):
             self.resources.check_tools(options.get("tools") or ())
-        return await self._create_chat(config, title=title, owner=owner, id=id)
+        return await self._create_chat(config, workspace, title=title, owner=owner, id=id)
 
     async def restore(self, *, title: str | None = None, owner: str = "", id: str | None = None, **config: Any) -> str:
         """Create a chat as it was elsewhere, from an archive: its model may be one that cannot be used here.
 
         A model by address or file is asked only after `allow_model`, or after the action `use_model`.
         """
-        return await self._create_chat(config, title=title, owner=owner, id=id, imported=True)
+        return await self._create_chat(config, None, title=title, owner=owner, id=id, imported=True)
 
-    async def _create_chat(
-        self, config: dict[str, Any], *, title: str | None, owner: str, id: str | None, imported: bool = False
-    ) -> str:
+    async def _create_chat(self, config: dict[str, Any], workspace: str | None, **names: Any) -> str:
         if APPROVER in self.resources.functions:
             config["consent"] = consent_with_approver(config.get("consent"))
         self._check_settings(config)
-        return await self._create(CHAT, lambda _: config, title=title, owner=owner, id=id, imported=imported)
+        settings = config if workspace is None else {**config, "workspace": workspace}
+        return await self._create(CHAT, lambda _: settings, **names)
 
     def _check_settings(self, config: Json) -> None:
         settings = {key: value for key, value in config.items() if key != "history"}
