@@ -217,8 +217,8 @@ class ThreadService:
         await self._find(id)
         return await self.library.export(id, format)
 
-    async def fork(self, id: str, step: int | None = None) -> str:
-        """Create a thread that continues from another one, as it is or as it was after a step; return its id.
+    async def fork(self, id: str, step: int | None = None, *, id_bytes: int = ID_BYTES) -> str:
+        """Create a thread that continues from another one, as it is or as it was after a step; return its random id.
 
         Work in progress is not shared: in the fork it is interrupted.
         """
@@ -227,7 +227,7 @@ class ThreadService:
         if step is not None and not (isinstance(step, int) and 1 <= step <= last):
             raise Refused(f"{self.noun} {id!r} has no step {step!r}; it has the steps 1 to {last}")
         while True:
-            new = secrets.token_hex(ID_BYTES)
+            new = secrets.token_hex(id_bytes)
             edit = partial(rename_thread, old=id, new=new)
             try:
                 return await self.runtime.fork(id, step or last, new=new, edit=edit)

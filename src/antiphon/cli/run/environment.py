@@ -9,7 +9,7 @@ from typing import Any
 from antiphon.app import App
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.frame import UsageError
-from antiphon.paths import undo_path
+from antiphon.paths import store_files, undo_path
 from antiphon.providers.references import is_by_name, parse_reference
 from antiphon.threads.toolbox import Toolbox, tools_to_json
 from antiphon.tools.errors import ToolsError
@@ -60,9 +60,10 @@ async def _toolbox(
     from antiphon.tools import Bundle, McpTools, ShellSettings, Workspace, workspace_tools
 
     # Commands neither read nor change the store, wherever it is.
-    hidden = tuple(f"{store.resolve()}{suffix}" for suffix in ("", "-wal", "-shm", ".lock"))
     workspace = stack.enter_context(Workspace(spec.workspace))
-    own = workspace_tools(workspace, shell=ShellSettings(hidden=(*ShellSettings().hidden, *hidden)), undo=undo)
+    own = workspace_tools(
+        workspace, shell=ShellSettings(hidden=(*ShellSettings().hidden, *store_files(store))), undo=undo
+    )
     if not spec.servers:
         return own, ()
     servers = await stack.enter_async_context(McpTools(spec.servers))

@@ -1,17 +1,19 @@
 """Routes of threads: create, list, search, open, rename, archive, delete, fork, export."""
 
 import hashlib
+import secrets
 from typing import Annotated, Any, Literal
 
 from fastapi import Query, Request, Response
 
 from antiphon.agents.files import default_agents
 from antiphon.server.bodies import ChangeThread, CreateChat, CreateDebate, CreateRun, ForkThread
+from antiphon.server.callers import Caller, RequestCaller, check_owner, note_thread, require_own_name
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, json_response, read_body
 from antiphon.server.problems import ProblemError, problem_of
 from antiphon.server.replies import OpenedThread, ThreadList, UsageReply
-from antiphon.server.requests import Key, Limit, ThreadId, letter_id, thread_response
+from antiphon.server.requests import Key, Limit, ThreadId, thread_response
 from antiphon.threads import Refused
 from antiphon.threads.pages import view_to_json
 
@@ -20,7 +22,7 @@ EXPORTS = {"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf
 # An exported page has styles and pictures of its own, and nothing else.
 EXPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 LONGEST_TITLE = 500
-ID_DIGITS = 24
+ID_BYTES = 12  # an id that cannot be guessed
 
 
 @routes.add(
@@ -31,16 +33,23 @@ ID_DIGITS = 24
     gives=OpenedThread,
     status=201,
 )
-async def create_thread(request: Request, context: Context, key: Key = None) -> Response:
+async def create_thread(request: Request, context: Context, caller: RequestCaller, key: Key = None) -> Response:
     """Models, agents and tools are checked before anything is stored; repeated with its key, it is created once."""
     body = await read_body(request, CreateChat, CreateRun, CreateDebate)
-    if (name := letter_id(key)) is not None and "id" not in body:
-        body["id"] = hashlib.sha256(name.encode()).hexdigest()[:ID_DIGITS]
+    if not caller.is_operator and "id" in body:
+        # Whether an id is taken would say that another user has such a thread.
+        raise ProblemError("not_allowed", "only the operator chooses ids; use Idempotency-Key to create a thread once")
+    owner = require_own_name(caller, body.get("owner"))
+    if owner is not None:
+        body["owner"] = owner
+    if key is not None and "id" not in body:
+        body["id"] = hashlib.sha256(key.encode()).hexdigest()[: 2 * ID_BYTES]
         if await _exists(context, body["id"]):
-            return await _existing(context, body["id"], body["kind"])
+            return await _existing(context, caller, body["id"], body["kind"])
     elif "id" in body and await _exists(context, body["id"]):
         raise ProblemError("exists", f"there is a thread {body['id']!r}; choose another id, or none")
-    id = await _create(context, body)
+    id = await _create(context, {"id": secrets.token_hex(ID_BYTES), **body})
+    note_thread(request, id)
     return await thread_response(context, id, 201)
 
 
@@ -48,8 +57,9 @@ async def _exists(context: ServerContext, id: str) -> bool:
     return await context.app.runtime.store.summary(id) is not None
 
 
-async def _existing(context: ServerContext, id: str, kind: str) -> Response:
+async def _existing(context: ServerContext, caller: Caller, id: str, kind: str) -> Response:
     """Return the thread that an earlier request with the same key has created."""
+    await check_owner(context, caller, id)
     if (await context.app.threads.state(id)).get("kind") != kind:
         raise ProblemError("key_reused", f"the key was used for thread {id!r}, which is no {kind}; use another key")
     return await thread_response(context, id)
@@ -97,6 +107,7 @@ def _select_tools(context: ServerContext, names: list[str]) -> list[Any]:
 @routes.add("GET", "/threads", "List threads, the latest changed first, or search their texts", gives=ThreadList)
 async def list_threads(
     context: Context,
+    caller: RequestCaller,
     limit: Limit = 20,
     after: Annotated[str | None, Query(max_length=200, description="`next` of the page before")] = None,
     words: Annotated[str | None, Query(max_length=500, description="search for texts with these words")] = None,
@@ -111,8 +122,9 @@ async def list_threads(
 ) -> Response:
     """A search finds threads of all kinds, and takes `words`, `limit` and `after` only."""
     library = context.app.library
+    owner = require_own_name(caller, owner)
     if words is not None:
-        matches = await library.search(words, limit, after=after)
+        matches = await library.search(words, limit, after=after, owner=None if caller.is_operator else owner)
         rows = [{**view_to_json(match.view), "line": match.line} for match in matches]
         return json_response({"items": rows, "next": matches[-1].cursor if len(matches) == limit else None})
     views = await library.latest(
@@ -175,7 +187,7 @@ async def delete_thread(context: Context, id: ThreadId) -> Response:
 async def fork_thread(request: Request, context: Context, id: ThreadId) -> Response:
     """It continues from the last step or from an earlier one; work in progress is interrupted in it."""
     body = await read_body(request, ForkThread)
-    new = await context.app.threads.fork(id, body.get("step"))
+    new = await context.app.threads.fork(id, body.get("step"), id_bytes=ID_BYTES)
     return await thread_response(context, new, 201)
 
 
