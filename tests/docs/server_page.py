@@ -1,4 +1,4 @@
-"""The tables of settings, routes, bodies and codes in `docs/server.md`; `python -m tests.docs.server_page` makes them."""
+"""The tables of settings, routes, bodies and codes in `docs/server.md`: `python -m tests.docs.server_page`."""
 
 from collections.abc import Iterable
 from itertools import groupby

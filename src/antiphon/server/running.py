@@ -45,6 +45,7 @@ class HttpServer(uvicorn.Server):
         """End the streams, then the connections."""
         self._context.closing.set()
         await super().shutdown(sockets)
+        self._context.audit.close()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop at a signal, which is the ordinary end of a server and not raised again."""
