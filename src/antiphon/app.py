@@ -29,7 +29,7 @@ from antiphon.providers.prices import Prices
 from antiphon.providers.registry import Models
 from antiphon.providers.sessions import Sessions
 from antiphon.runtime.clock import SteadyClock
-from antiphon.runtime.errors import MachineTaken
+from antiphon.runtime.errors import MachineTaken, StoreError
 from antiphon.runtime.ids import new_ids
 from antiphon.runtime.index.rebuild import IndexRebuild
 from antiphon.runtime.machines import Machines, descendants
@@ -40,6 +40,7 @@ from antiphon.runtime.replay.dry_run import DryReplay, TreeReplay
 from antiphon.runtime.runtime import Runtime
 from antiphon.runtime.store import Store
 from antiphon.runtime.tree_cache import TreeCache
+from antiphon.stores.maintenance import backup
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.ownership import owner_of
 from antiphon.stores.sqlite import SqliteStore
@@ -126,6 +127,21 @@ class App:
             {"chat": self.chats.create, "run": self.runs.create, "debate": self.debates.create},
             resources,
         )
+
+    async def backup(self, file: str | Path) -> int:
+        """Copy the store to a new file as it is now, while threads continue; return the size of the copy in bytes."""
+        return await asyncio.to_thread(backup, self._store_file(), file, lambda done, total: None)
+
+    def size(self) -> int:
+        """Return the size of the store in bytes, with its log."""
+        file = self._store_file()
+        return sum(path.stat().st_size for path in (file, Path(f"{file}-wal")) if path.exists())
+
+    def _store_file(self) -> Path:
+        store = self.runtime.store
+        if not isinstance(store, SqliteStore):
+            raise StoreError("the store is not a file, so there is nothing to copy")
+        return store.path
 
     async def __aenter__(self) -> Self:
         await self.runtime.start()

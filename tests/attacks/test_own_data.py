@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from antiphon.messages import Text, ToolCall, ToolResult
+from antiphon.paths import store_files
 from antiphon.threads.assessing import assess_all
 from antiphon.threads.machine.permission_rules import decide
 from antiphon.tools.access import WRITABLE
 from antiphon.tools.context import CURRENT, Context
 from antiphon.tools.functions import FunctionToolbox
-from antiphon.tools.guarded_paths import store_files
 from antiphon.tools.toolbox import workspace_tools
 from antiphon.tools.workspace import Workspace
 from tests.attacks.attack import Attack

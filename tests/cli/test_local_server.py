@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.cli.frame import UsageError
-from antiphon.cli.local_server import idle_seconds
 from antiphon.client.local import ensure_server, read_server, socket_path
 from tests.fixtures.local_server import windows_on
 from tests.fixtures.server import PATIENCE_S, frames, window_client
@@ -92,17 +90,6 @@ def test_without_windows_serve_opens_no_socket(store: Path, monkeypatch: pytest.
     with serve(store) as (_, line):
         assert line.startswith("http://")
         assert not socket_path(store).exists()
-
-
-@pytest.mark.parametrize("text", ["0", "-1", "soon", "inf", "nan"])
-def test_an_idle_time_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="ANTIPHON_SERVER_IDLE"):
-        idle_seconds({"ANTIPHON_SERVER_IDLE": text})
-
-
-def test_the_idle_time_is_a_number_of_seconds() -> None:
-    assert idle_seconds({"ANTIPHON_SERVER_IDLE": " 2.5"}) == 2.5
-    assert idle_seconds({}) is None
 
 
 def test_a_thread_of_a_killed_server_is_interrupted_and_continued_by_the_next(store: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from antiphon.cli.frame import UsageError
-from antiphon.cli.serve import server_settings
+from antiphon.cli.server_settings import effective_settings, server_settings
 from tests.fixtures.command import parser_of
 
 PATIENCE_S = 30
@@ -23,8 +23,16 @@ TOPIC = "Should a city close its centre to private cars?"
 TOKEN = "t" * 40
 
 
-def options(*words: str) -> argparse.Namespace:
-    return parser_of("serve").parse_args(words)
+@pytest.fixture(autouse=True)
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTIPHON_STORE", str(tmp_path / "store.db"))
+
+
+def options(*words: str, **environment: str) -> argparse.Namespace:
+    """The settings of a command, without those of this machine."""
+    parsed = parser_of("serve").parse_args(words)
+    settings = effective_settings(parsed, {"ANTIPHON_SERVER_CONFIG": "/nowhere", **environment})
+    return argparse.Namespace(**{name: effective.value for name, effective in settings.items()})
 
 
 @pytest.mark.parametrize(
@@ -41,18 +49,18 @@ def options(*words: str) -> argparse.Namespace:
 )
 def test_a_server_that_others_could_reach_unprotected_does_not_start(words: tuple[str, ...], problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
-        server_settings(options(*words), None)
+        server_settings(options(*words))
 
 
 @pytest.mark.parametrize("token", ["", "short", "é" * 40, "a b\n" * 20])
 def test_a_weak_token_is_refused(token: str) -> None:
     with pytest.raises(UsageError, match="at least 32"):
-        server_settings(options(), token)
+        server_settings(options(ANTIPHON_SERVER_TOKEN=token))
 
 
 def test_the_loopback_is_the_default_with_a_random_token() -> None:
-    binding, settings = server_settings(options(), None)
-    _, other = server_settings(options(), None)
+    binding, settings = server_settings(options())
+    _, other = server_settings(options())
 
     assert (binding.host, settings.hosts) == ("127.0.0.1", ("127.0.0.1", "localhost", "[::1]"))
     assert len(settings.token) >= 43
@@ -62,7 +70,7 @@ def test_the_loopback_is_the_default_with_a_random_token() -> None:
 
 def test_names_and_tls_are_those_of_the_operator() -> None:
     words = ("--host", "0.0.0.0", "--allow-host", "Chat.example.org", "--tls-cert", "c.pem", "--tls-key", "k.pem")
-    binding, settings = server_settings(options(*words), TOKEN)
+    binding, settings = server_settings(options(*words, ANTIPHON_SERVER_TOKEN=TOKEN))
 
     assert "chat.example.org" in settings.hosts
     assert (settings.scheme, settings.token, binding.certificate) == ("https", TOKEN, Path("c.pem"))

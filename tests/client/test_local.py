@@ -176,7 +176,7 @@ def test_the_server_says_what_it_is_and_its_files_are_private(store: Path) -> No
 
 
 def test_an_idle_server_ends_and_removes_its_socket(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANTIPHON_SERVER_IDLE", "0.2")
+    monkeypatch.setenv("ANTIPHON_SERVER_IDLE_S", "0.2")
 
     async def scenario() -> Path:
         path = await ensure_server(store)

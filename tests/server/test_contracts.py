@@ -47,6 +47,7 @@ def test_every_route_has_one_contract_and_says_what_it_does() -> None:
         "streams",
         "catalog",
         "actors",
+        "administration",
         "system",
         "mcp",
         "local",
@@ -166,6 +167,8 @@ def inspector_tour(client: CheckedClient) -> None:
         assert client.request("GET", path).status_code == 200
     for path in ("/tools", "/charts", "/charts/thread", "/charts/thread/mermaid", "/threads", "/threads/tour"):
         assert client.request("GET", path).status_code == 200
+    assert client.request("GET", "/audit").status_code == 200
+    assert client.request("POST", "/backup").status_code == 200
     for path in ("/actors", "/actors/tour", "/actors/tour/snapshot", "/actors/tour/journal"):
         assert client.request("GET", path).status_code == 200
     client.post("/actors/tour/events", {"event": {"type": "RENAME", "title": "Sent"}, "to": ""})
@@ -202,7 +205,8 @@ ELSEWHERE = {"Respond": {"decision", "scope", "reason", "limit"}, "ResolveMerge"
 def test_every_route_and_every_field_of_a_body_is_exercised(tmp_path: Path, short_folder: Path) -> None:
     question = {"tool": "ask_user", "arguments": {"question": "Which blue?"}}
     model = script(tmp_path, {"after": "ask_user", "steps": [{"text": "Done."}]}, {"steps": [question]})
-    with live_server(app=lambda: App(":memory:")) as server, server.client() as client:
+    store = tmp_path / "store.db"
+    with live_server(app=lambda: App(store), folder=tmp_path / "server") as server, server.client() as client:
         chat_tour(client)
         run_tour(client, model)
         debate_tour(client)

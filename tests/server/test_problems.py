@@ -43,8 +43,9 @@ ERRORS: list[tuple[Exception, str]] = [
     (runtime_errors.Unstorable("no"), "bad_body"),
     (runtime_errors.StoreStopped("no"), "store_failed"),
 ]
-# Raised by the server itself: in `test_access.py`, `test_streams.py`, `routes/`, and below.
+# Raised by the server itself, in the other tests of this folder and below.
 OWN = {"not_allowed", "unknown_chart", "key_reused", "slow_body", "internal"}
+OWN |= {"insufficient_scope", "too_many_requests", "no_space"}
 
 
 @pytest.mark.parametrize(("error", "code"), ERRORS, ids=lambda value: type(value).__name__)

@@ -3,15 +3,16 @@
 import argparse
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from antiphon.app import App
 from antiphon.cli.frame import UsageError
+from antiphon.cli.server_settings import owner_limits
 from antiphon.client import local as windows
-from antiphon.paths import undo_path
+from antiphon.paths import store_files, undo_path
 from antiphon.runtime.errors import StoreBusy
 from antiphon.threads.toolbox import Toolbox
 from antiphon.tools.undo.folder import UndoFolder
@@ -19,7 +20,6 @@ from antiphon.tools.undo.folder import UndoFolder
 if TYPE_CHECKING:
     from antiphon.server.local import LocalServer, Mode
 
-IDLE = "ANTIPHON_SERVER_IDLE"
 BUSY_S = 10.0  # the longest wait for a server that ends and releases the store
 SHORT_S = 1.0  # the wait for any other process
 POLL_S = 0.02
@@ -27,20 +27,6 @@ POLL_S = 0.02
 
 class ServedElsewhere(Exception):
     """Another process serves the store for windows of this machine, so this one is not needed."""
-
-
-def idle_seconds(environ: Mapping[str, str]) -> float | None:
-    """Return the seconds after which an idle server ends, by the environment, or None."""
-    text = environ.get(IDLE, "").strip()
-    if not text:
-        return None
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise UsageError(f"{IDLE} is {text!r}; it must be a number of seconds above 0")
-    return seconds
 
 
 def open_local(stack: AsyncExitStack, store: Path, mode: "Mode", others: Toolbox | None) -> "LocalServer":
@@ -53,8 +39,7 @@ def open_local(stack: AsyncExitStack, store: Path, mode: "Mode", others: Toolbox
     except windows.LocalServerError as error:
         raise UsageError(str(error)) from error
     undo = stack.enter_context(UndoFolder(undo_path()))
-    files = [f"{store.resolve()}{suffix}" for suffix in ("", "-wal", "-shm", ".lock")]
-    folders = Folders(others, undo=undo, hidden=(*files, path.parent))
+    folders = Folders(others, undo=undo, hidden=(*store_files(store), path.parent))
     stack.callback(folders.close)
     return LocalServer(path, store.resolve(), mode, folders)
 
@@ -65,22 +50,27 @@ async def open_app(
     store: Path,
     toolbox: Toolbox | None,
     local: "LocalServer | None",
+    *,
+    is_free: bool = False,
 ) -> App:
-    """Open the app of a server; with windows of this machine, their keys are used, and their tools in their folders."""
+    """Open the app of a server; with windows of this machine, their keys are used, and their tools in their folders.
+
+    `is_free` lets them name models by files and addresses as well.
+    """
     from antiphon.providers.registry import Models
     from antiphon.server.models import ServedModels, WindowModels
     from antiphon.server.windows import WindowKeys
 
+    limits = owner_limits(options)
     if local is None:
         served = Models() if options.any_model else ServedModels()
-        return await stack.enter_async_context(App(store, models=served, toolbox=toolbox))
+        return await stack.enter_async_context(App(store, models=served, toolbox=toolbox, limits=limits))
     keys = WindowKeys(local.windows)
-    is_free = options.any_model or options.local
     folders = local.folders
 
     def make() -> App:
-        models = Models(keys=keys) if is_free else WindowModels(keys=keys)
-        return App(store, models=models, toolbox=folders, undo=folders.undo)
+        models = Models(keys=keys) if is_free or options.any_model else WindowModels(keys=keys)
+        return App(store, models=models, toolbox=folders, undo=folders.undo, limits=limits)
 
     return await stack.enter_async_context(own_store(make, local))
 

@@ -11,9 +11,9 @@ from antiphon.app import App
 from antiphon.runtime.encoding import encode
 from antiphon.server.context import ServerContext
 from antiphon.server.contracts import Contract, schemas
-from antiphon.server.guard import Guard
+from antiphon.server.guard import CODE, Guard
 from antiphon.server.local import LocalServer
-from antiphon.server.problems import BY_CLASS, MEDIA_TYPE, ProblemError, problem_of
+from antiphon.server.problems import BY_CLASS, ProblemError, headers_of, problem_of
 from antiphon.server.routes import ROUTES
 from antiphon.server.settings import ServerSettings
 from antiphon.version import VERSION
@@ -58,10 +58,8 @@ async def _answer_error(request: Request, error: Exception) -> Response:
     problem = _problem(error)
     if problem.code in WITH_EVENTS and "can" not in problem.more:
         await _add_events(request, problem)
-    headers = {"allow": ", ".join(problem.more["allow"])} if "allow" in problem.more else {}
-    if problem.code in ("too_large", "slow_body"):
-        headers["connection"] = "close"
-    return Response(encode(problem.to_json()).encode("utf-8"), problem.kind.status, headers, MEDIA_TYPE)
+    request.scope[CODE] = problem.code
+    return Response(encode(problem.to_json()).encode("utf-8"), problem.kind.status, headers_of(problem))
 
 
 def _problem(error: Exception) -> ProblemError:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from antiphon.messages import ToolCall, ToolResult
+from antiphon.paths import undo_path
 from antiphon.providers.base import Tool
 from antiphon.runtime.histories import HistoryIds, is_continued
 from antiphon.runtime.records import Origin
@@ -129,8 +130,8 @@ class Folders:
 
         opened = self._open.get(folder)
         if opened is None:
-            workspace = Workspace(folder)
-            # Commands neither read nor change the store, wherever it is, and do not reach the socket.
+            workspace = Workspace(folder, hidden=(*self._hidden, undo_path()))
+            # Tools neither read nor change the store, wherever it is, and do not reach the socket.
             settings = ShellSettings(hidden=(*ShellSettings().hidden, *self._hidden))
             opened = _OpenFolder(workspace, workspace_tools(workspace, shell=settings, undo=self.undo))
             self._open[folder] = opened

@@ -11,6 +11,8 @@ from antiphon.runtime import errors as runtime_errors
 from antiphon.threads import errors as thread_errors
 
 MEDIA_TYPE = "application/problem+json"
+# After these the rest of the body is not read, so the connection is of no more use.
+CLOSING_CODES = ("too_large", "slow_body")
 
 
 class ProblemKind(NamedTuple):
@@ -33,6 +35,7 @@ CODES: Mapping[str, ProblemKind] = {
     "unauthenticated": ProblemKind(401, "The token is missing or wrong"),
     "foreign_origin": ProblemKind(403, "The request comes from a page of another site"),
     "not_allowed": ProblemKind(403, "The operator of the server has not allowed this"),
+    "insufficient_scope": ProblemKind(403, "The token does not have the scope that this needs"),
     "unknown_route": ProblemKind(404, "There is nothing at this address"),
     "unknown_thread": ProblemKind(404, "There is no such thread"),
     "unknown_actor": ProblemKind(404, "There is no such actor"),
@@ -54,10 +57,12 @@ CODES: Mapping[str, ProblemKind] = {
     "too_large": ProblemKind(413, "The body is too large"),
     "wrong_media_type": ProblemKind(415, "The body must be application/json"),
     "wrong_host": ProblemKind(421, "The server is not reached by this name"),
+    "too_many_requests": ProblemKind(429, "A limit of the token, the user or the address is reached", True),
     "internal": ProblemKind(500, "The server has failed", True),
     "too_busy": ProblemKind(503, "The server has too much to do", True),
     "stopping": ProblemKind(503, "The server is stopping", True),
     "store_failed": ProblemKind(503, "The store has failed", True),
+    "no_space": ProblemKind(507, "The disk of the server has too little space", True),
 }
 
 
@@ -83,6 +88,20 @@ class ProblemError(Exception):
             "recoverable": self.is_recoverable,
             **self.more,
         }
+
+
+def headers_of(problem: ProblemError) -> dict[str, str]:
+    """Return the headers of the response for a problem."""
+    headers = {"content-type": MEDIA_TYPE}
+    if problem.code == "unauthenticated":
+        headers["www-authenticate"] = 'Bearer realm="antiphon"'
+    if problem.code in CLOSING_CODES:
+        headers["connection"] = "close"
+    if problem.kind.status == 503 or "retryAfter" in problem.more:
+        headers["retry-after"] = str(problem.more.get("retryAfter", 1))
+    if "allow" in problem.more:
+        headers["allow"] = ", ".join(problem.more["allow"])
+    return headers
 
 
 # The most specific class first.

@@ -249,6 +249,29 @@ class EventReply(TypedDict):
     cursor: str
 
 
+class AuditRow(TypedDict):
+    """A change by a token, or a refused attempt; `n` counts them, and `request` is the id of the request."""
+
+    n: int
+    at: int
+    request: str
+    user: str
+    token: str | None
+    address: str
+    method: str
+    route: str
+    thread: str | None
+    status: int
+    code: str | None
+
+
+class AuditList(TypedDict):
+    """A page of the audit log, the newest first; `next` is the number before which the next page begins."""
+
+    items: list[AuditRow]
+    next: int | None
+
+
 class Health(TypedDict):
     """The state of the server."""
 
@@ -275,6 +298,7 @@ class ProblemReply(TypedDict):
     path: NotRequired[str]
     allow: NotRequired[list[str]]
     providerCode: NotRequired[str]
+    retryAfter: NotRequired[int]
     requestId: NotRequired[str]
 
 

@@ -72,6 +72,7 @@ class HttpServer(uvicorn.Server):
         await super().shutdown(sockets)
         if self._context.local is not None:
             remove_socket(self._context.local.path)
+        self._context.audit.close()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop at a signal, which is the ordinary end of a server and not raised again."""

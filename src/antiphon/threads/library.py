@@ -26,6 +26,7 @@ RUNNING = "running"
 INTERRUPTED = "interrupted"
 IMPORTED = "imported"  # the key in the input of a thread that was created from an archive
 MOST_DIGITS = 19
+SEARCH_PAGE = 200
 
 
 class ThreadMatch(NamedTuple):
@@ -72,18 +73,27 @@ class Library:
         trees = await self.index.page(filter, None if after is None else parse_row_cursor(after), limit)
         return [self._view(tree) for tree in trees]
 
-    async def search(self, words: str, limit: int = 20, *, after: str | None = None) -> list[ThreadMatch]:
+    async def search(
+        self, words: str, limit: int = 20, *, after: str | None = None, owner: str | None = None
+    ) -> list[ThreadMatch]:
         """Return the threads with texts that have all the words, archived ones too, the newest text first.
 
         A word of two letters or more finds words that begin with it; `after` is the cursor of the last match of a page.
+        `owner` selects the threads of one owner.
         """
-        matches = await self.index.search(words, None if after is None else parse_place(after), limit)
-        trees = await self.index.get([match.root for match in matches])
-        return [
-            ThreadMatch(self._view(trees[match.root]), match.line, str(match.place))
-            for match in matches
-            if match.root in trees
-        ]
+        place = None if after is None else parse_place(after)
+        size = limit if owner is None else max(limit, SEARCH_PAGE)
+        results: list[ThreadMatch] = []
+        while True:
+            matches = await self.index.search(words, place, size)
+            trees = await self.index.get([match.root for match in matches])
+            for match in matches:
+                tree = trees.get(match.root)
+                if tree is not None and owner in (None, tree.row.owner):
+                    results.append(ThreadMatch(self._view(tree), match.line, str(match.place)))
+            if owner is None or len(matches) < size or len(results) >= limit:
+                return results[:limit]
+            place = matches[-1].place
 
     async def read(self, id: str, kind: str | None = None) -> Record:
         """Read the record of one thread; raise `UnknownThread` if there is none, `WrongKind` if it is of another.

@@ -13,8 +13,6 @@ from antiphon.tools.protected import is_protected
 from antiphon.tools.sandbox.policy import antiphon_paths, is_below, own_program_folders
 from antiphon.tools.sandbox.scan import scan_workspace
 
-STORE_FILES = ("", "-wal", "-shm", ".lock")
-
 
 class GuardedPaths:
     """Guarded paths of one workspace; paths are relative to it, and resolved."""
@@ -50,8 +48,3 @@ class GuardedPaths:
 
     def _absolute(self, path: str) -> str:
         return os.path.normpath(os.path.join(self._folder, path))
-
-
-def store_files(store: Path) -> tuple[str, ...]:
-    """Return the paths of all files of a store."""
-    return tuple(f"{store.resolve()}{suffix}" for suffix in STORE_FILES)

@@ -9,7 +9,7 @@ from typing import Any
 from antiphon.app import App
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.frame import UsageError
-from antiphon.paths import undo_path
+from antiphon.paths import store_files, undo_path
 from antiphon.threads.foreign_models import needs_naming
 from antiphon.threads.toolbox import Toolbox, tools_to_json
 from antiphon.tools.errors import ToolsError
@@ -59,7 +59,6 @@ async def _toolbox(
 ) -> tuple[Toolbox, tuple[str, ...]]:
     # Imported here because the tools are slow to load.
     from antiphon.tools import Bundle, McpTools, ShellSettings, Workspace, workspace_tools
-    from antiphon.tools.guarded_paths import store_files
 
     # Tools neither read nor change the store, wherever it is.
     hidden = store_files(store)

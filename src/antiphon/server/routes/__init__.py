@@ -3,8 +3,7 @@
 from antiphon.server.contracts import Routes
 from antiphon.server.facades import agui, vercel
 from antiphon.server.facades.mcp import http as mcp
-from antiphon.server.routes import actions, actors, catalog, local, streams, system, threads
+from antiphon.server.routes import actions, actors, administration, catalog, local, streams, system, threads
 
-ROUTES: tuple[Routes, ...] = tuple(
-    module.routes for module in (threads, actions, streams, catalog, actors, agui, vercel, mcp, system, local)
-)
+MODULES = (threads, actions, streams, catalog, actors, agui, vercel, mcp, administration, system, local)
+ROUTES: tuple[Routes, ...] = tuple(module.routes for module in MODULES)

@@ -1,12 +1,15 @@
 """Routes of actors, for an inspector: trees, snapshots at any step, journals, events, forks."""
 
+import secrets
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
 
-from antiphon.runtime.records import Entry
+from antiphon.runtime.index.rows import RowCursor, RowFilter
+from antiphon.runtime.records import Entry, TreeSummary
 from antiphon.server.bodies import ForkThread, SendEvent
+from antiphon.server.callers import Caller, RequestCaller
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, json_response, read_body
 from antiphon.server.problems import ProblemError
@@ -16,21 +19,40 @@ from antiphon.threads.service import possible
 
 routes = Routes("actors")
 THREAD = "thread"
+PAGE = 1000
+FORK_ID_BYTES = 12
 
 
 @routes.add("GET", "/actors", "Trees of actors, in the order of their ids", gives=RootList)
 async def list_roots(
     context: Context,
+    caller: RequestCaller,
     limit: Limit = 100,
     after: Annotated[str, Query(max_length=200, description="`next` of the page before")] = "",
 ) -> Response:
-    """Threads, and trees of other machines of the app."""
-    roots = await context.app.runtime.roots(after, limit)
+    """Threads, and trees of other machines of the app, which are those of the operator."""
+    if caller.is_operator:
+        roots = await context.app.runtime.roots(after, limit)
+    else:
+        roots = await _own_roots(context, caller, after, limit)
     rows = [
         {"id": root.root, "machine": root.machine, "status": root.status, "seq": root.seq, "updated": root.updated}
         for root in roots
     ]
     return json_response({"items": rows, "next": roots[-1].root if len(roots) == limit else None})
+
+
+async def _own_roots(context: ServerContext, caller: Caller, after: str, limit: int) -> list[TreeSummary]:
+    """Return the trees of a user's threads after an id; an id of another user is no place in the list."""
+    index = context.app.library.index
+    filter = RowFilter(owner=caller.user)
+    ids: list[str] = []
+    page = await index.page(filter, None, PAGE)
+    while page:
+        ids += [tree.root for tree in page if tree.root > after]
+        page = await index.page(filter, RowCursor(page[-1].updated, page[-1].root), PAGE)
+    summaries = [await context.app.runtime.store.summary(id) for id in sorted(ids)[:limit]]
+    return [summary for summary in summaries if summary is not None]
 
 
 @routes.add("GET", "/actors/{root}", "The actors of a tree", gives=ActorTree)
@@ -139,5 +161,7 @@ async def fork_tree(request: Request, context: Context, root: RootId) -> Respons
     _check_step(root, body.get("step"), last)
     step = body.get("step") or last
     if (await context.app.runtime.origin(root)).machine == THREAD:
-        return json_response({"id": await context.app.threads.fork(root, step)}, 201)
+        return json_response(
+            {"id": await context.app.threads.fork(root, step, new=secrets.token_hex(FORK_ID_BYTES))}, 201
+        )
     return json_response({"id": await context.app.runtime.fork(root, step)}, 201)

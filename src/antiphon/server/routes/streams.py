@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from fastapi import Header, Query, Response
 
+from antiphon.server.callers import RequestCaller, own_changes, select_own
 from antiphon.server.context import Context
 from antiphon.server.contracts import Routes, json_response
 from antiphon.server.problems import ProblemError
@@ -64,6 +65,7 @@ async def follow_events(
 )
 async def follow_all_events(
     context: Context,
+    caller: RequestCaller,
     threads: Annotated[str, Query(max_length=16_000, description="`id` or `id@cursor`, joined by commas")] = "",
     accept: Accept = MEDIA_TYPE,
     last_event_id: LastEventId = "",
@@ -79,4 +81,16 @@ async def follow_all_events(
     if len(cursors) > most:
         raise ProblemError("bad_query", f"{len(cursors)} threads are named; at most {most} are followed at once")
     read = {thread: str(check_cursor(cursor)) for thread, cursor in parse_places(last_event_id).items()}
-    return EventStream(context, follow_many(context.app.threads, cursors, read))
+    if caller.is_operator:
+        return EventStream(context, follow_many(context.app.threads, cursors, read))
+    own = await select_own(context, caller, cursors)
+    missing = [thread for thread in cursors if thread not in own]
+    return EventStream(
+        context,
+        follow_many(
+            context.app.threads,
+            {thread: cursors[thread] for thread in own},
+            read,
+            lambda changes: own_changes(context, caller, changes, missing),
+        ),
+    )

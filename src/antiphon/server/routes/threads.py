@@ -1,6 +1,7 @@
 """Routes of threads: create, list, search, open, rename, archive, delete, fork, export."""
 
 import hashlib
+import secrets
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -9,7 +10,7 @@ from fastapi import Query, Request, Response
 from antiphon.agents.files import default_agents
 from antiphon.providers.base import Tool
 from antiphon.server.bodies import ChangeThread, CreateChat, CreateDebate, CreateRun, ForkThread
-from antiphon.server.callers import RequestCaller
+from antiphon.server.callers import Caller, RequestCaller, check_owner, note_thread, require_own_name
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, json_response, read_body
 from antiphon.server.local import is_local
@@ -25,7 +26,7 @@ EXPORTS = {"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf
 # An exported page has styles and pictures of its own, and nothing else.
 EXPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 LONGEST_TITLE = 500
-ID_DIGITS = 24
+ID_BYTES = 12  # an id that cannot be guessed
 MOST_DELETIONS = 1000
 
 
@@ -37,31 +38,40 @@ MOST_DELETIONS = 1000
     gives=OpenedThread,
     status=201,
 )
-async def create_thread(request: Request, context: Context, key: Key = None) -> Response:
+async def create_thread(request: Request, context: Context, caller: RequestCaller, key: Key = None) -> Response:
     """Models, agents and tools are checked before anything is stored; repeated with its key, it is created once."""
     body = await read_body(request, CreateChat, CreateRun, CreateDebate)
-    if (name := letter_id(key)) is not None and "id" not in body:
-        body["id"] = _id_of(name)
+    if not caller.is_operator and "id" in body:
+        # Whether an id is taken would say that another user has such a thread.
+        raise ProblemError("not_allowed", "only the operator chooses ids; use Idempotency-Key to create a thread once")
+    owner = require_own_name(caller, body.get("owner"))
+    if owner is not None:
+        body["owner"] = owner
+    if key is not None and "id" not in body:
+        body["id"] = _id_of(key)
         if await _exists(context, body["id"]):
-            return await _existing(context, body["id"], body["kind"])
+            return await _existing(context, caller, body["id"], body["kind"])
     elif "id" in body and await _exists(context, body["id"]):
         raise ProblemError("exists", f"there is a thread {body['id']!r} already; choose another id, or none")
-    id = await create_from_body(context, body, is_window=is_local(request.scope))
+    settings = {"id": secrets.token_hex(ID_BYTES), **body}
+    id = await create_from_body(context, settings, is_window=is_local(request.scope))
     join_thread(context, id)
+    note_thread(request, id)
     return await thread_response(context, id, 201)
 
 
 def _id_of(letter: str) -> str:
     """Return the id of the thread that a request with a key creates."""
-    return hashlib.sha256(letter.encode()).hexdigest()[:ID_DIGITS]
+    return hashlib.sha256(letter.encode()).hexdigest()[: 2 * ID_BYTES]
 
 
 async def _exists(context: ServerContext, id: str) -> bool:
     return await context.app.runtime.store.summary(id) is not None
 
 
-async def _existing(context: ServerContext, id: str, kind: str) -> Response:
+async def _existing(context: ServerContext, caller: Caller, id: str, kind: str) -> Response:
     """Return the thread that an earlier request with the same key has created."""
+    await check_owner(context, caller, id)
     if (await context.app.threads.state(id)).get("kind") != kind:
         raise ProblemError("key_reused", f"the key was used for thread {id!r}, which is no {kind}; use another key")
     return await thread_response(context, id)
@@ -131,13 +141,14 @@ async def list_threads(
     `prefix` lists the threads whose ids begin with it, at most 1,000, archived ones too; it takes `kind` only.
     """
     library = context.app.library
+    owner = require_own_name(caller, owner)
     if prefix is not None:
         matching = [
             view for view in await library.find_views(prefix, kind) if caller.is_operator or view.owner == caller.user
         ]
         return json_response({"items": [view_to_json(view) for view in matching], "next": None})
     if words is not None:
-        matches = await library.search(words, limit, after=after)
+        matches = await library.search(words, limit, after=after, owner=None if caller.is_operator else owner)
         rows = [{**view_to_json(match.view), "line": match.line, "matchCursor": match.cursor} for match in matches]
         return json_response({"items": rows, "next": matches[-1].cursor if len(matches) == limit else None})
     views = await library.latest(
@@ -213,8 +224,8 @@ async def fork_thread(request: Request, context: Context, id: ThreadId, key: Key
     """It continues from the last step or from an earlier one; work in progress is interrupted in it."""
     body = await read_body(request, ForkThread)
     letter = letter_id(key, f"/fork/{id}")
-    name = None if letter is None else _id_of(letter)
-    if name is not None and await _exists(context, name):
+    name = secrets.token_hex(ID_BYTES) if letter is None else _id_of(letter)
+    if letter is not None and await _exists(context, name):
         return await thread_response(context, name)
     new = await context.app.threads.fork(id, body.get("step"), new=name)
     return await thread_response(context, new, 201)
