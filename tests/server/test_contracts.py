@@ -13,6 +13,7 @@ from antiphon.debate.machine.config import RULES as DEBATE_RULES
 from antiphon.server.asgi import contracts
 from antiphon.server.bodies import CreateChat, CreateDebate, CreateRun
 from antiphon.server.contracts import check_body, checks
+from antiphon.server.facades.openai.bodies import ChatCompletionRequest, ResponseRequest
 from antiphon.server.problems import ProblemError
 from tests.fixtures.scripted_team import script
 from tests.fixtures.server import CONTRACTS, CheckedClient, live_server
@@ -38,7 +39,7 @@ def test_every_route_has_one_contract_and_says_what_it_does() -> None:
 
     assert len({*routes}) == len(routes)
     assert all(contract.about[0].isupper() for contract in CONTRACTS)
-    assert {tag for tag, _ in contracts()} == {"threads", "actions", "streams", "catalog", "actors", "system"}
+    assert {tag for tag, _ in contracts()} == {"threads", "actions", "streams", "catalog", "actors", "system", "openai"}
 
 
 @pytest.mark.parametrize("body", [[], 5, None, {"kind": "chat", "x": 1}, {"kind": 5}])
@@ -163,6 +164,16 @@ def inspector_tour(client: CheckedClient) -> None:
     client.server.visited.add(("GET", "/events"))
 
 
+def openai_tour(client: CheckedClient) -> None:
+    common = {**dict.fromkeys(fields_of(ChatCompletionRequest) & fields_of(ResponseRequest)), "model": "scripted:demo"}
+    chat = {**dict.fromkeys(fields_of(ChatCompletionRequest)), **common, "messages": [{"role": "user", "content": "a"}]}
+    assert client.request("POST", "/v1/chat/completions", chat).status_code == 200
+    response = {**dict.fromkeys(fields_of(ResponseRequest)), **common, "input": "a"}
+    assert client.request("POST", "/v1/responses", response).status_code == 200
+    for path in ("/v1/models", "/v1/models/scripted:demo"):
+        assert client.request("GET", path).status_code == 200
+
+
 # The answers to permissions and limits, and imported histories, are exercised with tools in `routes/test_actions.py`.
 ELSEWHERE = {"Respond": {"decision", "scope", "reason", "limit"}, "ResolveMerge": {"turns"}, "CreateChat": {"history"}}
 
@@ -176,6 +187,7 @@ def test_every_route_and_every_field_of_a_body_is_exercised(tmp_path: Path) -> N
         run_tour(client, model)
         debate_tour(client)
         inspector_tour(client)
+        openai_tour(client)
 
     assert {(contract.method, contract.path) for contract in CONTRACTS} - server.visited == set()
     for kind in {kind for contract in CONTRACTS for kind in contract.takes}:

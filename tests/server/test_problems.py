@@ -43,8 +43,8 @@ ERRORS: list[tuple[Exception, str]] = [
     (runtime_errors.Unstorable("no"), "bad_body"),
     (runtime_errors.StoreStopped("no"), "store_failed"),
 ]
-# Raised by the server itself: in `test_access.py`, `test_streams.py`, `routes/`, and below.
-OWN = {"not_allowed", "unknown_chart", "key_reused", "slow_body", "internal"}
+# Raised by the server itself: in `test_access.py`, `test_streams.py`, `routes/`, `facades/`, and below.
+OWN = {"model_failed", "not_allowed", "unknown_chart", "key_reused", "slow_body", "internal"}
 
 
 @pytest.mark.parametrize(("error", "code"), ERRORS, ids=lambda value: type(value).__name__)

@@ -8,11 +8,11 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 
 from antiphon.app import App
-from antiphon.runtime.encoding import encode
 from antiphon.server.context import ServerContext
 from antiphon.server.contracts import Contract, schemas
+from antiphon.server.error_responses import error_response
 from antiphon.server.guard import Guard
-from antiphon.server.problems import BY_CLASS, MEDIA_TYPE, ProblemError, problem_of
+from antiphon.server.problems import BY_CLASS, ProblemError, problem_of
 from antiphon.server.routes import ROUTES
 from antiphon.server.settings import ServerSettings
 from antiphon.version import VERSION
@@ -57,10 +57,11 @@ async def _answer_error(request: Request, error: Exception) -> Response:
     problem = _problem(error)
     if problem.code in WITH_EVENTS and "can" not in problem.more:
         await _add_events(request, problem)
+    response = error_response(request.url.path, problem)
     headers = {"allow": ", ".join(problem.more["allow"])} if "allow" in problem.more else {}
     if problem.code in ("too_large", "slow_body"):
         headers["connection"] = "close"
-    return Response(encode(problem.to_json()).encode("utf-8"), problem.kind.status, headers, MEDIA_TYPE)
+    return Response(response.body, response.status, {**headers, **response.headers})
 
 
 def _problem(error: Exception) -> ProblemError:

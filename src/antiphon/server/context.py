@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from antiphon.app import App
+from antiphon.server.facades.known_conversations import KnownConversations
 from antiphon.server.metrics import ServerMetrics
 from antiphon.server.settings import ServerSettings
 
@@ -19,6 +20,7 @@ class ServerContext:
     settings: ServerSettings
     metrics: ServerMetrics = field(default_factory=ServerMetrics)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
+    conversations: KnownConversations = field(default_factory=KnownConversations)
 
 
 async def find_context(request: Request) -> ServerContext:

@@ -27,13 +27,15 @@ class Contract(NamedTuple):
     gives: type | None = None
     status: int = 200
     media_types: tuple[str, ...] = (JSON,)
+    error: type = ProblemReply
 
 
 class Routes:
-    """Routes with their contracts."""
+    """Routes with their contracts; `error` is the type of their errors, which are problems unless it is another."""
 
-    def __init__(self, tag: str) -> None:
+    def __init__(self, tag: str, *, error: type = ProblemReply) -> None:
         self.router = APIRouter(tags=[tag])
+        self._error = error
         self.contracts: list[Contract] = []
 
     def add(
@@ -49,7 +51,7 @@ class Routes:
     ) -> Callable[[Endpoint], Endpoint]:
         """Return a decorator that makes a function the endpoint of a route."""
         bodies = takes if isinstance(takes, tuple) else (takes,)
-        contract = Contract(method, path, about, bodies, gives, status, media_types)
+        contract = Contract(method, path, about, bodies, gives, status, media_types, self._error)
         self.contracts.append(contract)
 
         def decorate(endpoint: Endpoint) -> Endpoint:
@@ -87,7 +89,8 @@ def _responses(contract: Contract) -> dict[int | str, dict[str, Any]]:
     schema = {} if contract.gives is None else {"schema": _reference(contract.gives)}
     content = {media_type: schema if media_type == JSON else {} for media_type in contract.media_types}
     success = {"description": contract.about, **({} if contract.status == 204 else {"content": content})}
-    problem = {"description": "A problem", "content": {MEDIA_TYPE: {"schema": _reference(ProblemReply)}}}
+    media_type = MEDIA_TYPE if contract.error is ProblemReply else JSON
+    problem = {"description": "A problem", "content": {media_type: {"schema": _reference(contract.error)}}}
     return {contract.status: success, "default": problem}
 
 

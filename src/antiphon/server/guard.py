@@ -11,12 +11,12 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from antiphon.runtime.encoding import encode
 from antiphon.server.access import PUBLIC, SAFE, Headers, check_host, check_site, check_token, entry_cookie
 from antiphon.server.callers import CALLER, OPERATOR
 from antiphon.server.context import ServerContext
+from antiphon.server.error_responses import error_response
 from antiphon.server.metrics import NO_ROUTE
-from antiphon.server.problems import MEDIA_TYPE, ProblemError
+from antiphon.server.problems import ProblemError
 
 POLICY = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 SAFE_HEADERS = {
@@ -169,14 +169,15 @@ class _Exchange:
             return
         if self._status:  # the response has begun; it can only be cut off
             raise problem
-        headers = {"content-type": MEDIA_TYPE}
+        response = error_response(self._scope["path"], problem)
+        headers = response.headers
         if problem.code == "unauthenticated":
             headers["www-authenticate"] = 'Bearer realm="antiphon"'
         if problem.code in CLOSING_CODES:
             headers["connection"] = "close"
         if problem.kind.status == 503:
             headers["retry-after"] = "1"
-        await self._respond(problem.kind.status, encode(problem.to_json()).encode("utf-8"), headers)
+        await self._respond(response.status, response.body, headers)
 
     async def _respond(self, status: int, body: bytes, headers: dict[str, str]) -> None:
         raw: list[Any] = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]

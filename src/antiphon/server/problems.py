@@ -54,6 +54,7 @@ CODES: Mapping[str, ProblemKind] = {
     "too_large": ProblemKind(413, "The body is too large"),
     "wrong_media_type": ProblemKind(415, "The body must be application/json"),
     "wrong_host": ProblemKind(421, "The server is not reached by this name"),
+    "model_failed": ProblemKind(502, "The model has failed", True),
     "internal": ProblemKind(500, "The server has failed", True),
     "too_busy": ProblemKind(503, "The server has too much to do", True),
     "stopping": ProblemKind(503, "The server is stopping", True),

@@ -1,0 +1,1 @@
+"""Protocols of other makers over the same threads: each is a projection of the journal."""
