@@ -18,6 +18,7 @@ THREAD_MACHINE = "threads/machine/thread.py"
 OTHER_STATUSES: dict[str, str] = {
     "threads/machine/streaming_reply.py": "of a tool in a reply: running, complete, error",
     "agents/machine/plan.py": "of a plan and its steps: pending, in_progress, complete, failed, skipped",
+    "server/facades/openai/response_events.py": "of a response: in_progress, completed, incomplete, failed",
     "chat/buffered_stream.py": "of a tool in a reply: running, complete, error",
 }
 

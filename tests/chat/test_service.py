@@ -217,3 +217,20 @@ def test_tools_of_the_client_are_called_by_nobody_else(tmp_path: Path) -> None:
             assert clerk.calls == []
 
     asyncio.run(main())
+
+
+def test_a_chat_begins_with_a_history_of_plain_messages(tmp_path: Path) -> None:
+    async def main() -> None:
+        question = {"id": "m1", "parent": None, "role": "user", "parts": [{"type": "text", "text": "One?"}]}
+        answer = {"id": "m2", "parent": "m1", "role": "assistant", "parts": [{"type": "text", "text": "One."}]}
+        branches = {"main": {"name": "main", "head": "m2"}}
+        history = {"messages": {"m1": question, "m2": answer}, "branches": branches, "branch": "main"}
+        async with App(MemoryStore()) as app:
+            thread = await app.chats.create(model=script(tmp_path, [{"text": "Two."}]), history=history)
+            assert (await app.library.read(thread)).view.turns == 1
+            await app.chats.say(thread, "Two?")
+            await app.chats.until_idle(thread)
+
+            assert (await app.library.read(thread)).view.turns == 2
+
+    asyncio.run(main())

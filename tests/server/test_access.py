@@ -29,13 +29,16 @@ def status(server: LiveServer, method: str, path: str, **headers: str) -> tuple[
     with httpx2.Client(base_url=server.address, timeout=PATIENCE_S) as client:
         response = client.request(method, path, headers=headers, json=CHAT if method == "POST" else None)
     is_problem = response.headers["content-type"] == "application/problem+json" if response.content else False
+    if path.startswith("/v1/"):
+        return response.status_code, response.json()["error"]["code"]
     return response.status_code, response.json()["code"] if is_problem else ""
 
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: f"{contract.method} {contract.path}")
 def test_every_route_but_two_needs_the_token(server: LiveServer, contract: object) -> None:
     method, path, *_ = contract  # type: ignore[misc]
-    expected = (200, "") if path in PUBLIC else (401, "unauthenticated")
+    code = "invalid_api_key" if path.startswith("/v1/") else "unauthenticated"
+    expected = (200, "") if path in PUBLIC else (401, code)
 
     assert status(server, method, path.replace("{id}", "x").replace("{root}", "x")) == expected
 

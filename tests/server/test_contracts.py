@@ -13,6 +13,7 @@ from antiphon.debate.machine.config import RULES as DEBATE_RULES
 from antiphon.server.asgi import contracts
 from antiphon.server.bodies import CreateChat, CreateDebate, CreateRun
 from antiphon.server.contracts import check_body, checks
+from antiphon.server.facades.openai.bodies import ChatCompletionRequest, ResponseRequest
 from antiphon.server.problems import ProblemError
 from tests.fixtures.mcp_wire import McpWire
 from tests.fixtures.scripted_team import script
@@ -49,6 +50,9 @@ def test_every_route_has_one_contract_and_says_what_it_does() -> None:
         "actors",
         "administration",
         "system",
+        "openai",
+        "ag-ui",
+        "vercel",
         "mcp",
         "local",
     }
@@ -197,6 +201,16 @@ def window_tour(client: CheckedClient, folder: Path) -> None:
     client.post("/local/hand-over", {"version": "1", "ifIdle": False})
 
 
+def openai_tour(client: CheckedClient) -> None:
+    common = {**dict.fromkeys(fields_of(ChatCompletionRequest) & fields_of(ResponseRequest)), "model": "scripted:demo"}
+    chat = {**dict.fromkeys(fields_of(ChatCompletionRequest)), **common, "messages": [{"role": "user", "content": "a"}]}
+    assert client.request("POST", "/v1/chat/completions", chat).status_code == 200
+    response = {**dict.fromkeys(fields_of(ResponseRequest)), **common, "input": "a"}
+    assert client.request("POST", "/v1/responses", response).status_code == 200
+    for path in ("/v1/models", "/v1/models/scripted:demo"):
+        assert client.request("GET", path).status_code == 200
+
+
 # The answers to permissions and limits, and imported histories, are exercised with tools in `routes/test_actions.py`.
 ELSEWHERE = {"Respond": {"decision", "scope", "reason", "limit"}, "ResolveMerge": {"turns"}, "CreateChat": {"history"}}
 
@@ -212,6 +226,7 @@ def test_every_route_and_every_field_of_a_body_is_exercised(tmp_path: Path, shor
         debate_tour(client)
         inspector_tour(client)
         mcp_tour(client)
+        openai_tour(client)
     with live_server(socket=short_folder / "s.sock") as local, local.window() as client:
         window_tour(client, tmp_path)
     server.visited |= local.visited

@@ -44,7 +44,7 @@ ERRORS: list[tuple[Exception, str]] = [
     (runtime_errors.StoreStopped("no"), "store_failed"),
 ]
 # Raised by the server itself, in the other tests of this folder and below.
-OWN = {"not_allowed", "unknown_chart", "key_reused", "slow_body", "internal"}
+OWN = {"model_failed", "not_allowed", "unknown_chart", "key_reused", "slow_body", "internal"}
 OWN |= {"insufficient_scope", "too_many_requests", "no_space"}
 
 

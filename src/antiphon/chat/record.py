@@ -34,12 +34,21 @@ def summarize(snapshot: Json, result: Json | None) -> ThreadSummary:
     return ThreadSummary(
         title=_title(chat),
         model=chat["config"].get("model"),
-        turns=chat["messages"][head]["turn"] if head else 0,
+        turns=_turns(chat, head),
         cost_usd=chat["metrics"].get("costUsd", 0.0),
         error=error_message(chat.get("lastError")),
         branch=chat["branch"],
         unpriced=chat["metrics"].get("unpriced", 0),
     )
+
+
+def _turns(chat: Json, head: str | None) -> int:
+    """Return the number of turns up to a message; those of a history are counted until the chat begins."""
+    if head is None:
+        return 0
+    messages: Any = chat["messages"]
+    turn: int | None = messages[head].get("turn")
+    return sum(message["role"] == "user" for message in path(messages, head)) if turn is None else turn
 
 
 def _title(chat: Json) -> str:

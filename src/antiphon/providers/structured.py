@@ -35,7 +35,7 @@ async def ask(
     """
     attempts = replies if replies is not None else []
     checker = checker_of(output)
-    first = _first_request(provider, request, output)
+    first = demand_output(provider, request, output)
     reply = await _collect(provider, first, attempts)
     value, problems = read_value(reply, checker)
     if problems:
@@ -59,7 +59,8 @@ async def _collect(provider: Provider, request: Request, attempts: list[Reply]) 
     return reply
 
 
-def _first_request(provider: Provider, request: Request, output: OutputSchema) -> Request:
+def demand_output(provider: Provider, request: Request, output: OutputSchema) -> Request:
+    """Return a request for a value: by the provider's own means, or by an instruction where it has none."""
     if provider.model.structured:
         return replace(request, output=output)
     return replace(request, output=None, messages=(*request.messages, system(_instruction(output))))

@@ -8,12 +8,12 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 
 from antiphon.app import App
-from antiphon.runtime.encoding import encode
 from antiphon.server.context import ServerContext
 from antiphon.server.contracts import Contract, schemas
+from antiphon.server.error_responses import error_response
 from antiphon.server.guard import CODE, Guard
 from antiphon.server.local import LocalServer
-from antiphon.server.problems import BY_CLASS, ProblemError, headers_of, problem_of
+from antiphon.server.problems import BY_CLASS, ProblemError, problem_of
 from antiphon.server.routes import ROUTES
 from antiphon.server.settings import ServerSettings
 from antiphon.version import VERSION
@@ -59,7 +59,8 @@ async def _answer_error(request: Request, error: Exception) -> Response:
     if problem.code in WITH_EVENTS and "can" not in problem.more:
         await _add_events(request, problem)
     request.scope[CODE] = problem.code
-    return Response(encode(problem.to_json()).encode("utf-8"), problem.kind.status, headers_of(problem))
+    response = error_response(request.url.path, problem)
+    return Response(response.body, response.status, response.headers)
 
 
 def _problem(error: Exception) -> ProblemError:

@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 from antiphon.app import App
 from antiphon.server.audit import AuditLog
 from antiphon.server.authentication import Authentication
+from antiphon.server.facades.known_conversations import KnownConversations
 from antiphon.server.limits import CallerLimits
 from antiphon.server.local import LocalServer
 from antiphon.server.metrics import ServerMetrics
@@ -50,6 +51,7 @@ class ServerContext:
     metrics: ServerMetrics = field(default_factory=ServerMetrics)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     deletions: dict[str, None] = field(default_factory=dict)  # keys of the latest deletions, the oldest first
+    conversations: KnownConversations = field(default_factory=KnownConversations)
     owners: LastOwners = field(default_factory=LastOwners)
     authentication: Authentication = field(init=False)
     limits: CallerLimits = field(init=False)

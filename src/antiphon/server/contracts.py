@@ -35,13 +35,15 @@ class Contract(NamedTuple):
     status: int = 200
     media_types: tuple[str, ...] = (JSON,)
     scope: Scope = "read"
+    error: type = ProblemReply
 
 
 class Routes:
-    """Routes with their contracts."""
+    """Routes with their contracts; `error` is the type of their errors, which are problems unless it is another."""
 
-    def __init__(self, tag: str) -> None:
+    def __init__(self, tag: str, *, error: type = ProblemReply) -> None:
         self.router = APIRouter(tags=[tag])
+        self._error = error
         self.contracts: list[Contract] = []
 
     def add(
@@ -61,7 +63,8 @@ class Routes:
         Without `scope`, a token needs `read` for what changes nothing, and `write` for anything else.
         """
         bodies = takes if isinstance(takes, tuple) else (takes,)
-        contract = Contract(method, path, about, bodies, gives, status, media_types, scope or _scope_of(method))
+        needed = scope or _scope_of(method)
+        contract = Contract(method, path, about, bodies, gives, status, media_types, needed, self._error)
         self.contracts.append(contract)
 
         def decorate(endpoint: Endpoint) -> Endpoint:
@@ -117,7 +120,8 @@ def _responses(contract: Contract) -> dict[int | str, dict[str, Any]]:
     schema = {} if contract.gives is None else {"schema": _reference(contract.gives)}
     content = {media_type: schema if media_type == JSON else {} for media_type in contract.media_types}
     success = {"description": contract.about, **({} if contract.status == 204 else {"content": content})}
-    problem = {"description": "A problem", "content": {MEDIA_TYPE: {"schema": _reference(ProblemReply)}}}
+    media_type = MEDIA_TYPE if contract.error is ProblemReply else JSON
+    problem = {"description": "A problem", "content": {media_type: {"schema": _reference(contract.error)}}}
     return {contract.status: success, "default": problem}
 
 

@@ -28,10 +28,11 @@ from antiphon.server.audit import AuditEvent
 from antiphon.server.authentication import OPERATOR, Authentication, Caller, now_ms
 from antiphon.server.callers import CALLER, FOREIGN, THREAD
 from antiphon.server.context import ServerContext
+from antiphon.server.error_responses import error_response
 from antiphon.server.local import check_local_headers, is_local
 from antiphon.server.local_rules import check_remote_change, join_changed_thread
 from antiphon.server.metrics import METHODS, NO_ROUTE
-from antiphon.server.problems import ProblemError, headers_of
+from antiphon.server.problems import ProblemError
 
 POLICY = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 SAFE_HEADERS = {
@@ -282,7 +283,8 @@ class _Exchange:
         if self._status:  # the response has begun; it can only be cut off
             raise problem
         self._scope[CODE] = problem.code
-        await self._respond(problem.kind.status, encode(problem.to_json()).encode("utf-8"), headers_of(problem))
+        response = error_response(self._scope["path"], problem)
+        await self._respond(response.status, response.body, response.headers)
 
     async def _respond(self, status: int, body: bytes, headers: dict[str, str]) -> None:
         raw: list[Any] = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]

@@ -58,6 +58,7 @@ CODES: Mapping[str, ProblemKind] = {
     "wrong_media_type": ProblemKind(415, "The body must be application/json"),
     "wrong_host": ProblemKind(421, "The server is not reached by this name"),
     "too_many_requests": ProblemKind(429, "A limit of the token, the user or the address is reached", True),
+    "model_failed": ProblemKind(502, "The model has failed", True),
     "internal": ProblemKind(500, "The server has failed", True),
     "too_busy": ProblemKind(503, "The server has too much to do", True),
     "stopping": ProblemKind(503, "The server is stopping", True),

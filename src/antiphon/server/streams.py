@@ -158,14 +158,16 @@ class EventStream(Response):
         context: ServerContext,
         frames: AsyncIterator[bytes],
         *,
-        headers: Mapping[str, str] | None = None,
+        opening: bytes | None = None,
         closing: bytes = CLOSING,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no", **(headers or {})})
         del self.headers["content-length"]
         self._context = context
         self._frames = frames
-        self._closing = closing  # the last frame of a server that stops
+        self._opening = f"retry: {context.settings.retry_ms}\n\n".encode() if opening is None else opening
+        self._closing = closing  # sent if the server stops
         self._is_quiet = True  # nothing was sent since the last heartbeat was due
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -180,10 +182,11 @@ class EventStream(Response):
 
     async def _stream(self, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        await self._send(send, f"retry: {self._context.settings.retry_ms}\n\n".encode())
+        if self._opening:
+            await self._send(send, self._opening)
         pump = asyncio.create_task(self._pump(send))
         others = [
-            asyncio.create_task(_wait_for_disconnect(receive)),
+            asyncio.create_task(wait_for_disconnect(receive)),
             asyncio.create_task(self._context.closing.wait()),
             asyncio.create_task(self._beat(send)),
         ]
@@ -221,7 +224,8 @@ class EventStream(Response):
                 await self._send(send, HEARTBEAT)
 
 
-async def _wait_for_disconnect(receive: Receive) -> None:
+async def wait_for_disconnect(receive: Receive) -> None:
+    """Wait until the client has closed the connection."""
     while (await receive())["type"] != "http.disconnect":
         pass
 

@@ -32,7 +32,7 @@ from antiphon.providers.base import (
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Prices
 from antiphon.providers.reply import Reply
-from antiphon.providers.structured import checker_of, read_value
+from antiphon.providers.structured import checker_of, demand_output, read_value
 
 Event = dict[str, Any]
 # How often the usage of a growing reply is estimated, in milliseconds.
@@ -95,7 +95,7 @@ def stream_reply(
                 provider = open_session(session_id, input["model"])
             else:
                 provider = open_model(input["model"])
-            request = request_of(input)
+            request = _with_output(provider, request_of(input), input)
             checker = _answer_checker(input)
         except ProviderError as error:
             scope.send_back(failure(error, request_id, jitter()))
@@ -130,6 +130,12 @@ def request_of(input: Mapping[str, Any]) -> Request:
         thinking=options.get("thinking"),
         cache_key=input.get("sessionId"),
     )
+
+
+def _with_output(provider: Provider, request: Request, input: Mapping[str, Any]) -> Request:
+    """Return the request for a value of the schema that the option `output` has, if there is one."""
+    output = (input.get("options") or {}).get("output")
+    return request if output is None else demand_output(provider, request, OutputSchema(**output))
 
 
 def _answer_checker(input: Mapping[str, Any]) -> Checker | None:

@@ -1,1 +1,1 @@
-"""Protocols of other makers, spoken over the same threads and the same journals."""
+"""Protocols of other makers over the same threads: each is a projection of the journal."""
