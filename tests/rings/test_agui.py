@@ -1,7 +1,6 @@
 """AG-UI with its own client, `HttpAgent` of the npm package `@ag-ui/client`, which checks the order of all events."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest

@@ -40,7 +40,7 @@ async def create_thread(request: Request, context: Context, key: Key = None) -> 
             return await _existing(context, body["id"], body["kind"])
     elif "id" in body and await _exists(context, body["id"]):
         raise ProblemError("exists", f"there is a thread {body['id']!r}; choose another id, or none")
-    id = await create_thread_of(context, body)
+    id = await create_from_body(context, body)
     return await thread_response(context, id, 201)
 
 
@@ -55,8 +55,8 @@ async def _existing(context: ServerContext, id: str, kind: str) -> Response:
     return await thread_response(context, id)
 
 
-async def create_thread_of(context: ServerContext, body: dict[str, Any]) -> str:
-    """Create a thread from a body that was checked; return its id."""
+async def create_from_body(context: ServerContext, body: dict[str, Any]) -> str:
+    """Create the thread that a checked body describes, and return its id; raise `ProblemError` for wrong settings."""
     _check_title(body.get("title"))
     settings = {key: value for key, value in body.items() if key != "kind"}
     kind: str = body["kind"]
