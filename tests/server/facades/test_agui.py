@@ -1,12 +1,12 @@
 """AG-UI over the wire: runs, interrupts and their answers, errors, attaching, and what is refused."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from antiphon.server.facades.failures import describe
 from tests.fixtures.facades import TOPIC, agui_body, events_of, kitchen, kitchen_model, run_agui, types
 from tests.fixtures.protocols import check_agui
 from tests.fixtures.scripted_team import script
@@ -177,12 +177,12 @@ def test_a_connection_that_is_closed_changes_nothing_and_another_reads_the_whole
 
 def test_a_run_that_is_stopped_is_cancelled(client: CheckedClient, props: Any) -> None:
     body = agui_body("stopped", "slow", forwardedProps=props)
+    lines: list[str] = []
     with client.http.stream("POST", "/agui", json=body) as response:
-        lines = []
         for line in response.iter_lines():
-            lines.append(line)
-            if "TEXT_MESSAGE_CONTENT" in line and len(lines) == len([*filter(None, lines)]) * 2 - 1:
+            if "TEXT_MESSAGE_CONTENT" in line and not any("TEXT_MESSAGE_CONTENT" in read for read in lines):
                 client.post("/threads/stopped/stop")
+            lines.append(line)
     events = events_of("\n".join(lines))
 
     check_agui(events)
@@ -216,14 +216,34 @@ def test_an_image_is_sent_with_its_data(client: CheckedClient, props: Any) -> No
     assert parts[1] == {"type": "image", "mediaType": "image/png", "data": "aGk="}
 
 
-def test_a_failure_of_the_server_in_mid_stream_has_no_details(
-    client: CheckedClient, props: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def explode(*_: object) -> Any:
-        raise RuntimeError("a secret")
+def test_a_thread_that_is_deleted_ends_the_run_with_an_error(client: CheckedClient, props: Any) -> None:
+    body = agui_body("deleted", "slow", forwardedProps=props)
+    lines: list[str] = []
+    with client.http.stream("POST", "/agui", json=body) as response:
+        for line in response.iter_lines():
+            if "TEXT_MESSAGE_CONTENT" in line and not any("TEXT_MESSAGE_CONTENT" in read for read in lines):
+                client.request("DELETE", "/threads/deleted")
+            lines.append(line)
+    events = events_of("\n".join(lines))
 
-    monkeypatch.setattr("antiphon.server.facades.agui_events.AguiWriter._write_words", explode)
-    events = run_agui(client, "exploded", "hello", forwardedProps=props)
+    check_agui(events)
+    assert (events[-1]["type"], events[-1]["code"]) == ("RUN_ERROR", "unknown_thread")
 
-    assert events[-1] == {"type": "RUN_ERROR", "message": "the server has failed; see its log", "code": "internal"}
-    assert "secret" not in json.dumps(events)
+
+def test_an_error_that_is_a_bug_is_logged_and_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    assert describe(RuntimeError("a secret")) == ("the server has failed; see its log", "internal")
+    assert "a secret" in caplog.text
+
+
+def test_a_server_that_stops_ends_the_run_with_an_error(props: Any) -> None:
+    body = agui_body("stopping", "slow", forwardedProps=props)
+    with live_server(app=kitchen) as server:
+        client = server.client()
+        response = client.http.send(client.http.build_request("POST", "/agui", json=body), stream=True)
+        lines = response.iter_lines()
+        while "RUN_STARTED" not in next(lines):
+            pass
+    with client:
+        rest = events_of("\n".join(lines))
+
+    assert (rest[-1]["type"], rest[-1]["code"]) == ("RUN_ERROR", "stopping")
