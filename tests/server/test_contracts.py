@@ -15,6 +15,7 @@ from antiphon.server.bodies import CreateChat, CreateDebate, CreateRun
 from antiphon.server.contracts import check_body, checks
 from antiphon.server.facades.openai.bodies import ChatCompletionRequest, ResponseRequest
 from antiphon.server.problems import ProblemError
+from tests.fixtures.facades import question, run_agui, send_vercel
 from tests.fixtures.mcp_wire import McpWire
 from tests.fixtures.scripted_team import script
 from tests.fixtures.server import CONTRACTS, CheckedClient, live_server
@@ -211,19 +212,30 @@ def openai_tour(client: CheckedClient) -> None:
         assert client.request("GET", path).status_code == 200
 
 
+def facade_tour(client: CheckedClient) -> None:
+    settings = {"model": "scripted:demo"}
+    more = {"forwardedProps": settings, "protocolVersion": "1.0", "parentRunId": "p", "state": {}, "resume": []}
+    assert run_agui(client, "agui", "Hello", **more)[-1]["type"] == "RUN_FINISHED"
+    chunks = send_vercel(client, "vercel", question("Hello"), thread=settings, messageId=None)
+    assert chunks[-1] == "[DONE]"
+    assert client.request("GET", "/vercel/chat/vercel/stream").status_code == 204
+
+
 # The answers to permissions and limits, and imported histories, are exercised with tools in `routes/test_actions.py`.
 ELSEWHERE = {"Respond": {"decision", "scope", "reason", "limit"}, "ResolveMerge": {"turns"}, "CreateChat": {"history"}}
+ELSEWHERE["VercelChat"] = {"answer"}  # in `facades/test_vercel.py`
 
 
 @pytest.mark.requirement("S4-120", "X-12")
 def test_every_route_and_every_field_of_a_body_is_exercised(tmp_path: Path, short_folder: Path) -> None:
-    question = {"tool": "ask_user", "arguments": {"question": "Which blue?"}}
-    model = script(tmp_path, {"after": "ask_user", "steps": [{"text": "Done."}]}, {"steps": [question]})
+    asking = {"tool": "ask_user", "arguments": {"question": "Which blue?"}}
+    model = script(tmp_path, {"after": "ask_user", "steps": [{"text": "Done."}]}, {"steps": [asking]})
     store = tmp_path / "store.db"
     with live_server(app=lambda: App(store), folder=tmp_path / "server") as server, server.client() as client:
         chat_tour(client)
         run_tour(client, model)
         debate_tour(client)
+        facade_tour(client)
         inspector_tour(client)
         mcp_tour(client)
         openai_tour(client)

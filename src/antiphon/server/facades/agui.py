@@ -15,7 +15,7 @@ from antiphon.server.callers import Caller, RequestCaller
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, check_body, read_body
 from antiphon.server.facades.agui_events import AguiWriter, Event, history_of, interrupt_of, usage_of
-from antiphon.server.facades.conversations import Conversation, Question, Reply, check_message_id, image_part
+from antiphon.server.facades.conversations import Conversation, FollowedReply, UserMessage, check_message_id, image_part
 from antiphon.server.facades.failures import describe
 from antiphon.server.problems import ProblemError
 from antiphon.server.streams import MEDIA_TYPE, EventStream, frame
@@ -75,7 +75,7 @@ async def run_agui(request: Request, context: Context, caller: RequestCaller) ->
 
 
 async def _open(
-    context: ServerContext, caller: Caller, body: Json, question: Question | None, *, is_answer: bool
+    context: ServerContext, caller: Caller, body: Json, question: UserMessage | None, *, is_answer: bool
 ) -> Conversation:
     """Return the thread of a run; it is created if there is none, and a question."""
     thread = await Conversation.find(context, caller, body["threadId"])
@@ -90,7 +90,7 @@ async def _open(
 
 
 async def _send(
-    thread: Conversation, question: Question | None, answers: Mapping[str, Answer], run: str
+    thread: Conversation, question: UserMessage | None, answers: Mapping[str, Answer], run: str
 ) -> tuple[int | None, bool]:
     """Answer, or send the question; return the step to read from, and whether the client has read all before it."""
     if answers:
@@ -100,7 +100,7 @@ async def _send(
     return await thread.running_since(), False
 
 
-def _question(messages: list[dict[str, Any]]) -> Question | None:
+def _question(messages: list[dict[str, Any]]) -> UserMessage | None:
     """Return the last message, if it is one of the user; raise `ProblemError` if it cannot be read."""
     if not messages or messages[-1].get("role") != "user":
         return None
@@ -111,7 +111,7 @@ def _question(messages: list[dict[str, Any]]) -> Question | None:
     if not isinstance(content, str | list) or not content:
         raise ProblemError("bad_body", "body: the content of a message is a text, or parts", path="messages")
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else [_part(part) for part in content]
-    return Question(check_message_id(message["id"]), parts)
+    return UserMessage(check_message_id(message["id"]), parts)
 
 
 def _part(part: Any) -> Json:
@@ -148,7 +148,7 @@ def _answer(entry: Json) -> Answer:
 class AguiRun:
     """One run of AG-UI: the events of a reply of a thread."""
 
-    def __init__(self, thread: Conversation, body: Json, reply: Reply, *, is_attached: bool) -> None:
+    def __init__(self, thread: Conversation, body: Json, reply: FollowedReply, *, is_attached: bool) -> None:
         self._thread = thread
         self._body = body
         self._reply = reply
@@ -166,7 +166,7 @@ class AguiRun:
                 yield event
 
     async def _events(self) -> AsyncIterator[Event]:
-        yield await self._state(is_running=self._reply.idle is not None)
+        yield await self._state(with_status=self._reply.idle is None)
         unused = [name for name in UNUSED if self._body.get(name)]
         if unused:
             yield {"type": "CUSTOM", "name": "antiphon.unused", "value": {"fields": unused}}
@@ -181,11 +181,12 @@ class AguiRun:
         async for event in self._end():
             yield event
 
-    async def _state(self, *, is_running: bool = False) -> Event:
+    async def _state(self, *, with_status: bool = True) -> Event:
+        """Return the state of the thread; while it is followed, its status comes with the events of the journal."""
         view = (await self._thread.threads.read(self._thread.id)).view
-        status = "running" if is_running else view.status
-        names = {"kind": view.kind, "status": status, "title": view.title, "model": view.model}
-        return {"type": "STATE_SNAPSHOT", "snapshot": {**names, "costUsd": view.cost_usd, "branch": view.branch}}
+        names = {"kind": view.kind, "title": view.title, "model": view.model, "branch": view.branch}
+        now = {"status": view.status, "costUsd": view.cost_usd} if with_status else {}
+        return {"type": "STATE_SNAPSHOT", "snapshot": {**names, **now}}
 
     async def _messages(self, *, is_whole: bool) -> Event:
         """Return the messages of the current branch; those of the run in progress come as events."""

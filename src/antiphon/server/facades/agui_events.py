@@ -4,15 +4,16 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from antiphon.server.facades.conversations import asked_calls
 from antiphon.server.facades.pieces import (
     Answered,
     Called,
     MessageEnded,
-    Note,
+    Notice,
     Piece,
+    StatusReached,
     TurnEnded,
-    Words,
+    WordDelta,
+    asked_calls,
     result_id,
     result_text,
 )
@@ -54,7 +55,7 @@ class AguiWriter:
     def write(self, piece: Piece) -> Iterator[Event]:
         """Iterate over the events of a piece."""
         match piece:
-            case Words():
+            case WordDelta():
                 yield from self._open_step(piece.speaker)
                 yield from self._write_words(piece)
             case Called():
@@ -73,7 +74,11 @@ class AguiWriter:
                 yield from self._end_message(piece.message)
             case TurnEnded():
                 yield from self._end_turn(piece.speaker)
-            case Note():
+            case StatusReached():
+                facts = {"/status": piece.status, "/costUsd": piece.cost_usd}
+                delta = [{"op": "add", "path": path, "value": value} for path, value in facts.items()]
+                yield {"type": "STATE_DELTA", "delta": delta}
+            case Notice():
                 yield {"type": "CUSTOM", "name": CUSTOM + piece.name, "value": dict(piece.facts)}
 
     def finish(self, outcome: Json, usage: Sequence[Json] = (), result: Any = None) -> Iterator[Event]:
@@ -97,7 +102,7 @@ class AguiWriter:
             self._steps.append(speaker)
             yield {"type": "STEP_STARTED", "stepName": speaker}
 
-    def _write_words(self, words: Words) -> Iterator[Event]:
+    def _write_words(self, words: WordDelta) -> Iterator[Event]:
         if words.kind == "thinking":
             if words.message not in self._thoughts:
                 number = self._number_of_thoughts.get(words.message, 0) + 1

@@ -10,13 +10,13 @@ from antiphon.server.bodies import CreateChat, CreateDebate, CreateRun
 from antiphon.server.callers import Caller, check_owner
 from antiphon.server.context import ServerContext
 from antiphon.server.contracts import check_body
-from antiphon.server.facades.pieces import Piece, Pieces, node_ids
+from antiphon.server.facades.pieces import Piece, PieceReader, node_ids
 from antiphon.server.problems import ProblemError
 from antiphon.server.requests import KEY_PREFIX
 from antiphon.server.routes.threads import create_from_body
 from antiphon.threads import Activity
 from antiphon.threads.following import UntilIdle
-from antiphon.threads.requests import Answer, OpenRequest, unknown_request
+from antiphon.threads.requests import Answer, unknown_request
 
 Json = Mapping[str, Any]
 MESSAGE_ID = re.compile(r"[!-~]{1,200}")
@@ -24,7 +24,7 @@ PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class UserMessage:
     """A message of a person, with the id that its client has given it."""
 
     id: str
@@ -42,13 +42,13 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class FollowedReply:
     """A reply to follow: the pieces that are read, and the source of the activities.
 
     It is read from the beginning of its run, because ids and calls of pieces depend on those before them.
     """
 
-    pieces: Pieces
+    pieces: PieceReader
     idle: UntilIdle | None = None  # None if there is nothing to read
     after: int = 0  # the pieces of the steps after this one are for the client
 
@@ -84,7 +84,7 @@ class Conversation:
 
     @classmethod
     async def create(
-        cls, context: ServerContext, caller: Caller, id: str, settings: Json, question: Question | None
+        cls, context: ServerContext, caller: Caller, id: str, settings: Json, question: UserMessage | None
     ) -> "Conversation":
         """Create a thread: a chat, unless the settings say otherwise; a debate is on the question, without a topic."""
         body = {"kind": "chat", **settings}
@@ -96,7 +96,7 @@ class Conversation:
         await create_from_body(context, {**checked, "owner": caller.user})
         return cls(context, id, body["kind"], is_new=True)
 
-    async def send(self, question: Question) -> int:
+    async def send(self, question: UserMessage) -> int:
         """Send a message; return the step before the one that took it, now or earlier."""
         if self.kind == "debate" and (self.is_new or await self.threads.status(self.id) == "pending"):
             return (await self.threads.start(self.id, id=question.letter)).seq - 1
@@ -109,12 +109,12 @@ class Conversation:
             message["id"] = question.id
         return (await self.threads.begin(self.id, id=question.letter, message=message)).seq - 1
 
-    async def is_taken(self, question: Question) -> bool:
+    async def is_taken(self, question: UserMessage) -> bool:
         """Return whether a message was taken before, by this protocol or as a node of the chat."""
         receipt = await self._store.outcome(self.id, question.letter)
         return (receipt is not None and receipt.status == "accepted") or question.id in await self.nodes()
 
-    async def step_of(self, question: Question) -> int | None:
+    async def step_of(self, question: UserMessage) -> int | None:
         """Return the step before the one that took a message; None if this protocol has not sent it."""
         receipt = await self._store.outcome(self.id, question.letter)
         return None if receipt is None or receipt.status != "accepted" else receipt.seq - 1
@@ -156,14 +156,14 @@ class Conversation:
             key=key,
         )
 
-    async def follow(self, after: int | None) -> Reply:
+    async def follow(self, after: int | None) -> FollowedReply:
         """Return the reply after a step, until the thread is idle; without a step there is nothing to read."""
         chat = await self.threads.content(self.id) if self.kind == "chat" else None
-        pieces = Pieces(self.kind, node_ids(chat))
+        pieces = PieceReader(self.kind, node_ids(chat))
         if after is None:
-            return Reply(pieces)
+            return FollowedReply(pieces)
         start = min(await self._run_start(), after)
-        return Reply(pieces, self.threads.until_idle(self.id, start), after)
+        return FollowedReply(pieces, self.threads.until_idle(self.id, start), after)
 
     async def running_since(self) -> int | None:
         """Return the step before the one that began the run in progress; None if nothing is running."""
@@ -211,8 +211,3 @@ def check_message_id(id: str) -> str:
             "bad_body", "body: the id of a message has 1 to 200 visible ASCII characters", path="messages"
         )
     return id
-
-
-def asked_calls(request: OpenRequest) -> list[Json]:
-    """Return the calls of a request that need permission."""
-    return [call for call in request.calls if call["decision"] == "ask"]

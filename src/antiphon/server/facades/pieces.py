@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from antiphon.threads import Activity
+from antiphon.threads.requests import OpenRequest
 
 Json = Mapping[str, Any]
 # Ends of a reply of a chat, each with the head of its branch afterwards.
@@ -22,7 +23,7 @@ NOTES = ("plan_changed", "verdict", "round_recorded", "interjection", "limit_war
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordDelta:
     """Words of a message, spoken or thought."""
 
     message: str
@@ -70,14 +71,22 @@ class TurnEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class Notice:
     """An activity that has no form of its own in the protocols."""
 
     name: str
     facts: Json
 
 
-Piece = Words | Called | Answered | MessageEnded | TurnEnded | Note
+@dataclass(frozen=True, slots=True)
+class StatusReached:
+    """A status that the thread has reached, and what it has spent."""
+
+    status: str
+    cost_usd: float
+
+
+Piece = WordDelta | Called | Answered | MessageEnded | TurnEnded | Notice | StatusReached
 
 
 class NodeIds:
@@ -131,7 +140,7 @@ class _Round:
     answered: set[str] = field(default_factory=set)
 
 
-class Pieces:
+class PieceReader:
     """Reads the pieces of a thread from its activities."""
 
     def __init__(self, kind: str, ids: NodeIds) -> None:
@@ -151,7 +160,7 @@ class Pieces:
         match activity.kind:
             case "text" | "thinking" as kind:
                 if facts["text"]:
-                    yield Words(self._message(activity), kind, facts["text"], activity.speaker)
+                    yield WordDelta(self._message(activity), kind, facts["text"], activity.speaker)
             case "tool_called":
                 self._round(activity).calls.append(facts["id"])
                 message = self._message(activity)
@@ -187,8 +196,9 @@ class Pieces:
             case "status":
                 self.run = facts["runId"]
                 self.error = (facts["resultInfo"] or {}).get("error")
+                yield StatusReached(facts["status"], facts["cost"])
             case name if name in NOTES:
-                yield Note(name, facts)
+                yield Notice(name, facts)
 
     def _end(self, activity: Activity) -> None:
         facts = activity.facts
@@ -253,6 +263,11 @@ class Pieces:
         for name, number in (usage or {}).items():
             if isinstance(number, int) and not isinstance(number, bool):
                 self.tokens[name] = self.tokens.get(name, 0) + number
+
+
+def asked_calls(request: OpenRequest) -> list[Json]:
+    """Return the calls of a request that need permission."""
+    return [call for call in request.calls if call["decision"] == "ask"]
 
 
 def result_id(node: str, call: str) -> str:

@@ -14,7 +14,7 @@ from antiphon.server.bodies import Respond
 from antiphon.server.callers import Caller, RequestCaller
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, read_body
-from antiphon.server.facades.conversations import Conversation, Question, Reply, check_message_id, image_part
+from antiphon.server.facades.conversations import Conversation, FollowedReply, UserMessage, check_message_id, image_part
 from antiphon.server.facades.failures import describe
 from antiphon.server.facades.vercel_chunks import Chunk, ChunkWriter, request_id
 from antiphon.server.problems import ProblemError
@@ -77,7 +77,7 @@ async def resume_vercel(context: Context, caller: RequestCaller, id: ThreadId) -
     return EventStream(context, stream.frames(), headers=HEADERS, closing=STOPPING)
 
 
-async def _open(context: ServerContext, caller: Caller, body: Json, question: Question | None) -> Conversation:
+async def _open(context: ServerContext, caller: Caller, body: Json, question: UserMessage | None) -> Conversation:
     thread = await Conversation.find(context, caller, body["id"])
     if thread is not None:
         return thread
@@ -87,7 +87,7 @@ async def _open(context: ServerContext, caller: Caller, body: Json, question: Qu
 
 
 async def _send(
-    thread: Conversation, body: Json, question: Question | None, answers: Mapping[str, Answer]
+    thread: Conversation, body: Json, question: UserMessage | None, answers: Mapping[str, Answer]
 ) -> int | None:
     """Do what a request asks for; return the step to read the reply from."""
     if body["trigger"] == "regenerate-message":
@@ -97,7 +97,7 @@ async def _send(
     return await thread.answer(answers, body["messages"][-1]["id"])
 
 
-async def _submit(thread: Conversation, question: Question, *, is_edit: bool) -> int | None:
+async def _submit(thread: Conversation, question: UserMessage, *, is_edit: bool) -> int | None:
     """Send a message; one that was taken before is only followed, or, if it was edited, sent in its place."""
     if is_edit and thread.kind == "chat" and question.id in await thread.nodes():
         await _rewind(thread, question.id, keep_turn=False)
@@ -108,7 +108,7 @@ async def _submit(thread: Conversation, question: Question, *, is_edit: bool) ->
     return await thread.send(question)
 
 
-async def _regenerate(thread: Conversation, question: Question | None) -> int:
+async def _regenerate(thread: Conversation, question: UserMessage | None) -> int:
     """Ask a question again: the last one that the client has kept."""
     if question is not None and thread.kind == "chat":
         await _rewind(thread, question.id, keep_turn=True)
@@ -137,11 +137,11 @@ def _last_message(body: Json) -> dict[str, Any]:
     return messages[-1]
 
 
-def _question(message: Json) -> Question:
+def _question(message: Json) -> UserMessage:
     parts = message.get("parts")
     if not isinstance(parts, list) or not parts:
         raise ProblemError("bad_body", "body: a message has parts", path="messages")
-    return Question(message["id"], [_part(part) for part in parts])
+    return UserMessage(message["id"], [_part(part) for part in parts])
 
 
 def _part(part: Any) -> Json:
@@ -182,7 +182,7 @@ def _continued(message: Json) -> tuple[str, set[str]]:
 class VercelStream:
     """A UI message stream: the chunks of a reply of a thread."""
 
-    def __init__(self, thread: Conversation, reply: Reply, continued: tuple[str, set[str]] | None) -> None:
+    def __init__(self, thread: Conversation, reply: FollowedReply, continued: tuple[str, set[str]] | None) -> None:
         self._thread = thread
         self._reply = reply
         self._writer = ChunkWriter()

@@ -3,8 +3,17 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from antiphon.server.facades.conversations import asked_calls
-from antiphon.server.facades.pieces import Answered, Called, MessageEnded, Note, Piece, TurnEnded, Words
+from antiphon.server.facades.pieces import (
+    Answered,
+    Called,
+    MessageEnded,
+    Notice,
+    Piece,
+    StatusReached,
+    TurnEnded,
+    WordDelta,
+    asked_calls,
+)
 from antiphon.threads.requests import PERMISSION, OpenRequest
 
 Json = Mapping[str, Any]
@@ -25,7 +34,7 @@ class ChunkWriter:
     def write(self, piece: Piece) -> Iterator[Chunk]:
         """Iterate over the chunks of a piece."""
         match piece:
-            case Words():
+            case WordDelta():
                 yield from self._write_words(piece)
             case Called():
                 yield from self._end_block(piece.message)
@@ -39,7 +48,10 @@ class ChunkWriter:
                 for message, (_, _, speaker) in [*self._blocks.items()]:
                     if piece.speaker in (None, speaker):
                         yield from self._end_block(message)
-            case Note():
+            case StatusReached():
+                facts = {"status": piece.status, "costUsd": piece.cost_usd}
+                yield {"type": "data-status", "data": facts, "transient": True}
+            case Notice():
                 yield {"type": f"data-{piece.name.replace('_', '-')}", "data": dict(piece.facts)}
 
     def ask(self, request: OpenRequest) -> Iterator[Chunk]:
@@ -83,7 +95,7 @@ class ChunkWriter:
         self._message = message
         yield {"type": "start-step"}
 
-    def _write_words(self, words: Words) -> Iterator[Chunk]:
+    def _write_words(self, words: WordDelta) -> Iterator[Chunk]:
         kind = PARTS[words.kind]
         if words.message in self._blocks and self._blocks[words.message][0] != kind:
             yield from self._end_block(words.message)
