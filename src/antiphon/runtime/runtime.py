@@ -230,9 +230,9 @@ class Runtime:
         return (await self.loop.stored_tree(root)).root_state
 
     async def can(self, root: str, to: str = "") -> tuple[str, ...]:
-        """Return the types of the events from outside that an actor of a tree has transitions for now.
+        """Return the types of the events from outside that an actor of a tree takes now.
 
-        Whether their guards let a particular event pass is known when it is sent.
+        Guards that look at the keys of an event are not tested: whether they let it pass is known when it is sent.
         """
         self._check_loop()
         return (await self.loop.stored_tree(root)).can(to)

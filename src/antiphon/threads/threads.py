@@ -147,7 +147,10 @@ class Threads(ThreadService):
         return usage_of(await self.library.read(id))
 
     async def can(self, id: str) -> dict[str, tuple[str, ...]]:
-        """Return the events that have transitions now, by the address of the actor: the thread, and its content."""
+        """Return the events that are taken now, by the address of the actor: the thread, and its content.
+
+        Guards that look at the keys of an event are not tested: whether they let it pass is known when it is sent.
+        """
         return await acceptable(self.runtime, id, await self._check(id))
 
     async def _service(self, id: str) -> ThreadService:
