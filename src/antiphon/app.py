@@ -115,8 +115,7 @@ class App:
         self.library = Library(self.runtime, KINDS)
         roles = _given_names(judge=judge, arbiter=arbiter, approver=approver)
         resources = Resources(self.models.check, toolbox or NoTools(), roles, undo, grants, owners.forget)
-        if undo is not None and isinstance(store, str | Path):
-            undo.exclude(store)
+        _exclude_store(undo, store)
         self.chats = Chats(self.runtime, self.library, resources)
         self.runs = Runs(self.runtime, self.library, resources)
         self.debates = Debates(self.runtime, self.library, resources)
@@ -161,6 +160,16 @@ class App:
 
 def _given_names(**functions: object) -> list[str]:
     return [name for name, function in functions.items() if function is not None]
+
+
+def _exclude_store(undo: UndoFolder | None, store: str | Path | Store) -> None:
+    """Keep the store out of the copies for undo; raise `TypeError` if `undo` is no folder of copies."""
+    if undo is None:
+        return
+    if not isinstance(undo, UndoFolder):
+        raise TypeError(f"undo is {undo!r}; it must be an UndoFolder, such as UndoFolder(path)")
+    if isinstance(store, str | Path):
+        undo.exclude(store)
 
 
 def _open_store(store: str | Path | Store) -> Store:

@@ -1,7 +1,7 @@
 """Operations on chats: create, say, fork, rewind, merge."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from antiphon.chat.machine.history import problem_with_history
 from antiphon.chat.machine.settings import problem_with
@@ -17,13 +17,21 @@ from antiphon.threads.service import ThreadService
 from antiphon.threads.toolbox import OfferedTool, tools_to_json
 
 CHAT = "chat"
+Plan = Literal["fork", "merge"]
 CHOOSE_MODEL = ("use_model", "configure")  # the actions that may change the model
 CONVERGING = "converging"
-# States of a chat in which it takes no message, and how to leave them.
-CLOSED_STATES = {
-    "branching": "has a planned fork; confirm it (confirm_fork) or cancel it (cancel_fork) first",
-    CONVERGING: "has a planned merge; confirm it (confirm_merge) or cancel it (cancel_merge) first",
-}
+# States of a chat in which it takes no message, and what is planned in them.
+PLANS: Mapping[str, Plan] = {"branching": "fork", CONVERGING: "merge"}
+
+
+class PlanOpen(Refused):
+    """A chat takes no message before a planned fork or merge is confirmed or cancelled."""
+
+    def __init__(self, thread: str, plan: Plan) -> None:
+        super().__init__(
+            f"chat {thread!r} has a planned {plan}; confirm it (confirm_{plan}) or cancel it (cancel_{plan}) first"
+        )
+        self.plan = plan
 
 
 class Attempt(NamedTuple):
@@ -92,10 +100,14 @@ class Chats(ThreadService):
 
     async def begin(self, thread: str, *, id: str | None = None, **payload: Any) -> Receipt:
         """Start, continue, answer or restart a chat; raise `Busy` while it replies, `Refused` at a planned fork."""
-        advice = CLOSED_STATES.get((await self.state(thread)).value_of(CHAT))
-        if advice is not None and (id is None or await self.runtime.store.outcome(thread, id) is None):
-            raise Refused(f"chat {thread!r} {advice}")
+        plan = await self._plan(thread)
+        if plan is not None and (id is None or await self.runtime.store.outcome(thread, id) is None):
+            raise PlanOpen(thread, plan)
         return await super().begin(thread, id=id, **payload)
+
+    async def _plan(self, thread: str) -> Plan | None:
+        """Return what is planned in a chat that takes no message."""
+        return PLANS.get((await self.state(thread)).value_of(CHAT))
 
     async def stop(self, id: str, *, key: str | None = None) -> Receipt:
         """Stop the reply of a chat, or the model that is asked for the proposal of a merge."""
@@ -119,6 +131,8 @@ class Chats(ThreadService):
         if receipt.status == "rejected":
             allowed = ", ".join(sorted(receipt.can)) or "nothing"
             reason = refusal(chat_of(await self.snapshot(thread)), event)  # type: ignore[arg-type]  # a context from JSON
+            if reason is None and (plan := await self._plan(thread)) is not None:
+                raise PlanOpen(thread, plan)
             raise Refused(reason or f"{action!r} is not possible now; possible: {allowed}")
         if action in CHOOSE_MODEL and isinstance(model, str):
             self.resources.grants.name_model(thread, model)

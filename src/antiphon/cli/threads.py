@@ -105,7 +105,7 @@ def _delete(options: argparse.Namespace) -> int:
 
     view = asyncio.run(find())
     facts = f"{_row(view)}\nkeep a copy with: antiphon threads export {view.id} --to {view.id}.json"
-    if not options.yes and not confirm(facts, "delete it permanently, with all branches?"):
+    if not options.yes and not confirm(facts, "delete it permanently, with all branches and its copies for undo?"):
         return print_lines(["nothing deleted"])
     delete_tree(store, view.id)
     return print_lines([f"deleted {view.id}"])

@@ -101,6 +101,8 @@ class ThreadService:
         self, thread: str, text: str = "", *, parts: Sequence[Mapping[str, Any]] | None = None, id: str | None = None
     ) -> Receipt:
         """Send a person's message; the status decides whether it starts, continues, answers or restarts."""
+        if parts is None and not text:
+            raise Refused("the message is empty; pass a text, or parts")
         content: dict[str, Any] = {"text": text} if parts is None else {"parts": list(parts)}
         return await self.begin(thread, id=id, message={"at": self.runtime.now(), **content})
 

@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from antiphon.app import App
+from antiphon.chat.service import PlanOpen
 from antiphon.cli.chat.limits import LimitDecision
 from antiphon.cli.chat.printer import ReplyPrinter
 from antiphon.cli.chat.reply_stats import ReplyStats
@@ -34,7 +35,11 @@ class ChatClient:
         """Send a message and print the reply."""
         if self.thread is None:
             self.thread = await self.app.chats.create(**{**settings_for(self.config["model"]), **self.config})
-        return await self._print((await self.app.chats.say(self.thread, text)).seq - 1)
+        try:
+            receipt = await self.app.chats.say(self.thread, text)
+        except PlanOpen as error:
+            raise _planned(error) from error
+        return await self._print(receipt.seq - 1)
 
     async def answer(self, stats: ReplyStats, decision: PermissionDecision | LimitDecision) -> ReplyStats:
         """Answer a request for permission, or the question at a limit, and print what follows."""
@@ -75,7 +80,10 @@ class ChatClient:
 
     async def perform(self, action: str, **payload: Any) -> Json:
         """Perform an operation such as fork, rewind or merge, and return the chat after it."""
-        return await self.app.chats.perform(self.open_thread(), action, **payload)
+        try:
+            return await self.app.chats.perform(self.open_thread(), action, **payload)
+        except PlanOpen as error:
+            raise _planned(error) from error
 
     async def proposal(self) -> Json:
         """Wait until the model was asked for the proposal of a merge, and return the proposal."""
@@ -111,3 +119,8 @@ class ChatClient:
                 is_retry = activity.kind == "retrying"
                 printer.print(activity, await self.app.chats.next_attempt(thread) if is_retry else None)
         return printer.stats
+
+
+def _planned(error: PlanOpen) -> Refused:
+    """Return a refusal that names the command by which a plan is finished."""
+    return Refused(f"a {error.plan} is planned; finish or cancel it first, in antiphon chat, with /{error.plan}")

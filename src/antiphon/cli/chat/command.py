@@ -38,6 +38,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Ask one question, or hold a conversation until the user quits."""
+    if options.system is not None and (options.last or options.thread is not None):
+        raise UsageError("--system is for new conversations; remove it, or start a new one without -c and --thread")
     question = _question(options)
     if find_spec("rich") is None and question is None and not options.plain:
         raise UsageError(NO_RICH)

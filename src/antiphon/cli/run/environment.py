@@ -1,5 +1,6 @@
 """Setup of a run: its settings, workspace, tools and models, and the app that runs it."""
 
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -47,6 +48,8 @@ async def open_environment(store: Path, spec: RunSpec) -> AsyncIterator[RunEnvir
     """Open workspace, MCP servers, store and models; fails early on an unknown model or a missing key."""
     async with AsyncExitStack() as stack:
         undo = stack.enter_context(UndoFolder(undo_path()))
+        if os.environ.get("ANTIPHON_UNDO"):
+            undo.create()  # a folder that a person names has to be usable
         toolbox, problems = await _toolbox(stack, spec, undo, store)
         app = await stack.enter_async_context(App(store, toolbox=toolbox, undo=undo))
         for reference in models_of(spec):
