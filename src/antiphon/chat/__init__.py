@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from antiphon.chat.machine.flow import flow_machine
     from antiphon.chat.machine.polynomial import FlowState
     from antiphon.chat.machine.saved_chat import BadSavedChat
-    from antiphon.chat.record import branch_path
-    from antiphon.chat.service import Attempt, Chats
+    from antiphon.chat.record import Attempt, branch_path
+    from antiphon.chat.service import Chats
     from antiphon.chat.streaming_actor import StreamingSnapshot
     from antiphon.chat.streaming_chat import StreamingChat
     from antiphon.chat.summaries import Summariser
@@ -41,11 +41,8 @@ __getattr__ = lazy_names(
         "machine.flow": ("flow_machine",),
         "machine.polynomial": ("FlowState",),
         "machine.saved_chat": ("BadSavedChat",),
-        "record": ("branch_path",),
-        "service": (
-            "Attempt",
-            "Chats",
-        ),
+        "record": ("Attempt", "branch_path"),
+        "service": ("Chats",),
         "streaming_actor": ("StreamingSnapshot",),
         "streaming_chat": ("StreamingChat",),
         "summaries": ("Summariser",),

@@ -13,6 +13,14 @@ from antiphon.threads.machine.thread import UNTITLED
 EMPTY: Json = {"messages": {}, "branches": {}, "closed": {}, "branch": "main", "checkpoints": {}, "metrics": {}}
 
 
+class Attempt(NamedTuple):
+    """The next attempt at a reply, and the delay before it."""
+
+    number: int
+    most: int
+    delay_ms: float
+
+
 def chat_of(snapshot: Json) -> Json:
     """Return the context of a thread's chat; before its first message, the context it will begin with."""
     content = content_of(snapshot)
@@ -72,3 +80,14 @@ def new_texts(before: Json | None, after: Json, result: Json | None) -> Iterator
     for _, message in items:
         if text := text_of(message["parts"]):
             yield NewText(text, message.get("at"))
+
+
+def attempt_of(snapshot: Json) -> Attempt | None:
+    """Return the attempt that a failed reply waits for, from the snapshot of its chat; or None."""
+    chat = snapshot["children"].get("chat")
+    reply = chat["snapshot"]["children"].get("reply") if chat else None
+    context = reply["snapshot"]["context"] if reply else {}
+    if context.get("retryDelayMs") is None:
+        return None
+    # The machine counts automatic attempts from 0; people count the first request as well.
+    return Attempt(context["attempt"] + 2, context["settings"]["maxAttempts"] + 1, context["retryDelayMs"])

@@ -1,12 +1,12 @@
 """Operations on chats: create, say, fork, rewind, merge."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from antiphon.chat.machine.history import problem_with_history
 from antiphon.chat.machine.settings import problem_with
 from antiphon.chat.machine.validation import refusal
-from antiphon.chat.record import chat_of
+from antiphon.chat.record import Attempt, attempt_of, chat_of
 from antiphon.runtime.records import Receipt
 from antiphon.threads.approval import consent_with_approver
 from antiphon.threads.errors import NothingSaid, NotTaken, Refused
@@ -24,14 +24,6 @@ CLOSED_STATES = {
     "branching": "has a planned fork; confirm it (confirm_fork) or cancel it (cancel_fork) first",
     CONVERGING: "has a planned merge; confirm it (confirm_merge) or cancel it (cancel_merge) first",
 }
-
-
-class Attempt(NamedTuple):
-    """The next attempt at a reply, and the delay before it."""
-
-    number: int
-    most: int
-    delay_ms: float
 
 
 class Chats(ThreadService):
@@ -122,10 +114,4 @@ class Chats(ThreadService):
 
     async def next_attempt(self, id: str) -> Attempt | None:
         """Return the attempt that a failed reply waits for, or None."""
-        chat = (await self.snapshot(id))["children"].get("chat")
-        reply = chat["snapshot"]["children"].get("reply") if chat else None
-        context = reply["snapshot"]["context"] if reply else {}
-        if context.get("retryDelayMs") is None:
-            return None
-        # The machine counts automatic attempts from 0; people count the first request as well.
-        return Attempt(context["attempt"] + 2, context["settings"]["maxAttempts"] + 1, context["retryDelayMs"])
+        return attempt_of(await self.snapshot(id))

@@ -21,7 +21,7 @@ def branch_text(library: Library, record: Record, options: argparse.Namespace) -
         if options.branch is not None:
             noun = "transcript" if record.is_transcript else record.view.kind
             raise UsageError(f"{record.view.id} is a {noun}, which has no branches; remove --branch")
-        return export_text(library, record, "md")
+        return export_text(record, "md")
     branch = options.branch or record.content["branch"]
     names = [*record.content["branches"], *record.content["closed"]]
     if branch not in names and (options.branch or names):

@@ -62,7 +62,7 @@ def add_show(
     async def show(library: Library, options: argparse.Namespace) -> int:
         record = await library.read(await find_thread(library, options.id, kind))
         if options.json or render is None:
-            return print_lines([export_text(library, record, "json" if options.json else "md").rstrip()])
+            return print_lines([export_text(record, "json" if options.json else "md").rstrip()])
         return print_lines([render(library, record, options).rstrip()])
 
     return add_thread_command(commands, "show", show, f"print a {noun}", noun, json=True)
@@ -74,11 +74,11 @@ def add_export(commands: Subcommands, kind: str | None, noun: str) -> argparse.A
     async def export(library: Library, options: argparse.Namespace) -> int:
         record = await library.read(await find_thread(library, options.id, kind))
         if options.to is None:
-            text = export_text(library, record, options.format or "md")
+            text = export_text(record, options.format or "md")
             # A reply may contain escape sequences, which a terminal would obey.
             write(sys.stdout, sanitize_lines(text) if sys.stdout.isatty() else text)
             return DONE
-        write_export(library, record, options.to, options.format)
+        write_export(record, options.to, options.format)
         return print_lines([f"exported to {options.to}"])
 
     about = f"export a {noun} as Markdown, self-contained HTML or JSON"

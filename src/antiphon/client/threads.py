@@ -129,8 +129,12 @@ class ClientThreads:
         return page.requests[0]
 
     async def set_mode(self, id: str, mode: str) -> None:
-        """Let a mode of permission hold for a thread as long as the server runs; only on this machine."""
-        raise Refused("the mode of a thread cannot be changed on a server; create it with consent={'mode': ...}")
+        """Let a mode of permission hold for a thread as long as the server runs; only over the socket of a machine."""
+        if not self._connection.is_local:
+            raise Refused("the mode of a thread is changed on the machine of the store: antiphon chat --mode")
+        await self._connection.request(
+            "PUT", f"/local{thread_path(id)}", body={"mode": mode}, is_repeatable=True, thread=id
+        )
 
     async def requests(self, id: str) -> list[OpenRequest]:
         """Return the open requests of a thread to a person, the oldest first."""

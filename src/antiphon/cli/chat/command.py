@@ -11,6 +11,7 @@ from antiphon.cli.chat.servers import chat_servers
 from antiphon.cli.frame import CliCommand, UsageError
 from antiphon.cli.lookup import ID_HELP
 from antiphon.cli.options import add_json, add_store, positive_int, positive_number
+from antiphon.cli.windows import add_server
 from antiphon.threads import MODES
 
 NO_RICH = "antiphon chat needs rich; run: pip install 'antiphon[cli]', or use --plain"
@@ -34,6 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_json(parser, "print each activity as a JSON object")
     add("--plain", action="store_true", help="print plain text as it arrives")
     add_store(parser)
+    add_server(parser)
 
 
 def run(options: argparse.Namespace) -> int:
