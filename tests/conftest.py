@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +33,13 @@ def _no_server() -> Iterator[None]:
     os.environ.update([mark.split("=")])
     yield
     assert surviving_servers(mark) == []
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A folder with a path that is short enough for a socket."""
+    with tempfile.TemporaryDirectory(prefix="ap-") as folder:
+        yield Path(folder)
 
 
 def surviving_servers(mark: str) -> list[int]:

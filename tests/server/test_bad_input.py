@@ -109,7 +109,7 @@ CASES: dict[str, Case] = {
         {}, 422, "bad_settings",
     ),
     "plan of nothing": ("POST", NEW, {**RUN, "plan": {"steps": 7}}, {}, 422, "bad_settings"),
-    "workspace of a client": ("POST", NEW, {"kind": "run", "workspace": "/"}, {}, 422, "bad_body"),
+    "workspace of a client": ("POST", NEW, {"kind": "run", "workspace": "/"}, {}, 403, "not_allowed"),
     # addresses
     "no route": ("GET", "/nothing", None, {}, 404, "unknown_route"),
     "no thread": ("GET", "/threads/nobody", None, {}, 404, "unknown_thread"),

@@ -20,7 +20,9 @@ from tests.fixtures.server import CONTRACTS, CheckedClient, live_server
 TOPIC = "Should a city close its centre to private cars?"
 NEW = {"kind", "id", "title", "owner"}
 # Settings of a program that clients of a server do not have.
-NOT_SERVED = {"workspace", "mcp"}
+NOT_SERVED = {"mcp"}
+# Settings of windows of the server's machine.
+LOCAL = {"workspace", "mode"}
 
 
 def fields_of(kind: type) -> set[str]:
@@ -28,8 +30,8 @@ def fields_of(kind: type) -> set[str]:
 
 
 def test_the_settings_of_new_threads_are_those_of_their_kinds() -> None:
-    assert fields_of(CreateChat) - NEW == {*CHAT_DEFAULTS, "tools", "history"}
-    assert fields_of(CreateRun) - NEW == {*RUN_SETTINGS} - NOT_SERVED
+    assert fields_of(CreateChat) - NEW - LOCAL == {*CHAT_DEFAULTS, "tools", "history"}
+    assert fields_of(CreateRun) - NEW - {"mode"} == {*RUN_SETTINGS} - NOT_SERVED
     assert fields_of(CreateDebate) - NEW == {*DEBATE_RULES} - {"id"}
 
 
@@ -38,7 +40,7 @@ def test_every_route_has_one_contract_and_says_what_it_does() -> None:
 
     assert len({*routes}) == len(routes)
     assert all(contract.about[0].isupper() for contract in CONTRACTS)
-    assert {tag for tag, _ in contracts()} == {"threads", "actions", "streams", "catalog", "actors", "system"}
+    assert {tag for tag, _ in contracts()} == {"threads", "actions", "streams", "catalog", "actors", "system", "local"}
 
 
 @pytest.mark.parametrize("body", [[], 5, None, {"kind": "chat", "x": 1}, {"kind": 5}])
@@ -163,12 +165,22 @@ def inspector_tour(client: CheckedClient) -> None:
     client.server.visited.add(("GET", "/events"))
 
 
+def window_tour(client: CheckedClient, folder: Path) -> None:
+    assert client.get("/local")["store"]
+    assert client.request("PUT", "/local/keys", {"keys": {"ANTHROPIC_API_KEY": "sk-1"}}).status_code == 204
+    local = {"workspace": str(folder), "mode": "plan", "model": "scripted:demo"}
+    chat = client.post("/threads", {"kind": "chat", **local})["id"]
+    client.post("/threads", {"kind": "run", **local})
+    assert client.request("PUT", f"/local/threads/{chat}", {"workspace": "/", "mode": "ask"}).status_code == 204
+    client.post("/local/hand-over", {"version": "1", "ifIdle": False})
+
+
 # The answers to permissions and limits, and imported histories, are exercised with tools in `routes/test_actions.py`.
 ELSEWHERE = {"Respond": {"decision", "scope", "reason", "limit"}, "ResolveMerge": {"turns"}, "CreateChat": {"history"}}
 
 
 @pytest.mark.requirement("S4-120", "X-12")
-def test_every_route_and_every_field_of_a_body_is_exercised(tmp_path: Path) -> None:
+def test_every_route_and_every_field_of_a_body_is_exercised(tmp_path: Path, short_folder: Path) -> None:
     question = {"tool": "ask_user", "arguments": {"question": "Which blue?"}}
     model = script(tmp_path, {"after": "ask_user", "steps": [{"text": "Done."}]}, {"steps": [question]})
     with live_server(app=lambda: App(":memory:")) as server, server.client() as client:
@@ -176,6 +188,11 @@ def test_every_route_and_every_field_of_a_body_is_exercised(tmp_path: Path) -> N
         run_tour(client, model)
         debate_tour(client)
         inspector_tour(client)
+    with live_server(socket=short_folder / "s.sock") as local, local.window() as client:
+        window_tour(client, tmp_path)
+    server.visited |= local.visited
+    for name, fields in local.sent.items():
+        server.sent.setdefault(name, set()).update(fields)
 
     assert {(contract.method, contract.path) for contract in CONTRACTS} - server.visited == set()
     for kind in {kind for contract in CONTRACTS for kind in contract.takes}:

@@ -1,7 +1,7 @@
 """Records of chats: messages and branches, read from a thread's snapshot."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from antiphon.chat.machine.crystal import TITLE_WORDS
 from antiphon.chat.machine.persistent_map import PersistentMap

@@ -38,10 +38,12 @@ class Chats(ThreadService):
         owner: str = "",
         id: str | None = None,
         tools: Sequence[OfferedTool] | None = None,
+        workspace: str | None = None,
         **config: Any,
     ) -> str:
         """Create a chat with its settings, tools, and maybe a `history` to continue; return its id, a random one.
 
+        `workspace` is the folder of the tools, in an app whose toolbox has one for each thread.
         `Refused` is raised if the `id` that was asked for is taken.
         The model and the tools are checked before anything is stored, without a request.
         """
@@ -55,14 +57,18 @@ class Chats(ThreadService):
             config["settings"] = {**settings, "options": options}
         await self.resources.check_models([config.get("model")])
         self.resources.check_tools(options.get("tools") or ())
-        return await self.restore(title=title, owner=owner, id=id, **config)
+        return await self._store(config, workspace, title=title, owner=owner, id=id)
 
     async def restore(self, *, title: str | None = None, owner: str = "", id: str | None = None, **config: Any) -> str:
         """Create a chat as it was elsewhere, from an archive: its model may be one that cannot be used here."""
+        return await self._store(config, None, title=title, owner=owner, id=id)
+
+    async def _store(self, config: dict[str, Any], workspace: str | None, **names: Any) -> str:
         if APPROVER in self.resources.functions:
             config["consent"] = consent_with_approver(config.get("consent"))
         self._check_settings(config)
-        return await self._create("chat", lambda _: config, title=title, owner=owner, id=id)
+        settings = config if workspace is None else {**config, "workspace": workspace}
+        return await self._create("chat", lambda _: settings, **names)
 
     def _check_settings(self, config: Json) -> None:
         settings = {key: value for key, value in config.items() if key != "history"}

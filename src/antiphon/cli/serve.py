@@ -13,8 +13,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from antiphon.app import App
 from antiphon.cli.frame import DONE, CliCommand, UsageError
+from antiphon.cli.local_server import ServedElsewhere, idle_seconds, is_used_by_windows, open_app, open_local
 from antiphon.cli.options import add_store, store_file
 from antiphon.cli.render.plain import write
 from antiphon.threads.toolbox import Toolbox
@@ -47,6 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--tls-key", metavar="FILE", type=Path, help="private key of the certificate")
     add("--behind-proxy", action="store_true", help="a proxy in front of the server ends TLS")
     add("--workspace", metavar="DIR", type=Path, help="let threads use tools in this folder: files, commands, pages")
+    add("--local", action="store_true", help="serve terminals of this machine over a socket, until they have left")
     add("--any-model", action="store_true", help="let clients name models by files of this host and by addresses")
     add("--verbose", action="store_true", help="log each request to standard error")
     add_store(parser)
@@ -63,10 +64,13 @@ def run(options: argparse.Namespace) -> int:
     if any(find_spec(name) is None for name in PACKAGES):
         raise UsageError(NOT_INSTALLED)
     binding, settings = server_settings(options, os.environ.get(TOKEN))
+    idle_s = idle_seconds(os.environ)
+    settings = settings if idle_s is None else replace(settings, idle_s=idle_s)
     level = logging.INFO if options.verbose else logging.WARNING
     logging.basicConfig(level=level, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
+    work = _serve_windows(options, settings) if options.local else _serve(options, binding, settings)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(_serve(options, binding, settings))
+        runner.run(work)
     return DONE
 
 
@@ -122,8 +126,6 @@ def _own_name(options: argparse.Namespace) -> list[str]:
 
 
 async def _serve(options: argparse.Namespace, binding: "Binding", settings: "ServerSettings") -> None:
-    from antiphon.providers.registry import Models
-    from antiphon.server.models import ServedModels
     from antiphon.server.running import HttpServer, run_server
 
     def announce(address: str, server: HttpServer) -> None:
@@ -132,15 +134,30 @@ async def _serve(options: argparse.Namespace, binding: "Binding", settings: "Ser
 
     async with AsyncExitStack() as stack:
         toolbox = _toolbox(stack, options.workspace)
-        models = Models() if options.any_model else ServedModels()
-        app = await stack.enter_async_context(App(store_file(options), models=models, toolbox=toolbox))
+        store = store_file(options)
+        local = open_local(stack, store, "serve", toolbox) if is_used_by_windows() else None
+        app = await open_app(stack, options, store, toolbox, local)
         try:
-            await run_server(app, settings, binding, announce)
+            await run_server(app, settings, binding, announce, local)
         except OSError as error:
             reason = error.strerror or error
             raise UsageError(
                 f"cannot listen on {binding.host}:{binding.port}: {reason}; choose another with --port"
             ) from error
+
+
+async def _serve_windows(options: argparse.Namespace, settings: "ServerSettings") -> None:
+    """Serve windows of this machine alone; another process that does so already is enough."""
+    from antiphon.server.running import run_local_server
+
+    store = store_file(options)
+    async with AsyncExitStack() as stack:
+        local = open_local(stack, store, "local", None)
+        try:
+            app = await open_app(stack, options, store, None, local)
+        except ServedElsewhere:
+            return
+        await run_local_server(app, settings, local, lambda server: None)
 
 
 def _toolbox(stack: AsyncExitStack, folder: Path | None) -> Toolbox | None:

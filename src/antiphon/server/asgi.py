@@ -12,6 +12,7 @@ from antiphon.runtime.encoding import encode
 from antiphon.server.context import ServerContext
 from antiphon.server.contracts import Contract, schemas
 from antiphon.server.guard import Guard
+from antiphon.server.local import LocalServer
 from antiphon.server.problems import BY_CLASS, MEDIA_TYPE, ProblemError, problem_of
 from antiphon.server.routes import ROUTES
 from antiphon.server.settings import ServerSettings
@@ -27,9 +28,9 @@ def contracts() -> list[tuple[str, Contract]]:
     return [(str(routes.router.tags[0]), contract) for routes in ROUTES for contract in routes.contracts]
 
 
-def build_asgi(app: App, settings: ServerSettings) -> tuple[Guard, ServerContext]:
+def build_asgi(app: App, settings: ServerSettings, local: LocalServer | None = None) -> tuple[Guard, ServerContext]:
     """Return the ASGI application for an app, which the caller opens and closes, and its context."""
-    context = ServerContext(app, settings)
+    context = ServerContext(app, settings, local)
     api = FastAPI(
         title="Antiphon", version=VERSION, docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False
     )

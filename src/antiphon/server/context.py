@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from antiphon.app import App
+from antiphon.server.local import LocalServer
 from antiphon.server.metrics import ServerMetrics
 from antiphon.server.settings import ServerSettings
 
@@ -17,6 +18,7 @@ class ServerContext:
 
     app: App
     settings: ServerSettings
+    local: LocalServer | None = None
     metrics: ServerMetrics = field(default_factory=ServerMetrics)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
 

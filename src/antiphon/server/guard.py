@@ -15,6 +15,8 @@ from antiphon.runtime.encoding import encode
 from antiphon.server.access import PUBLIC, SAFE, Headers, check_host, check_site, check_token, entry_cookie
 from antiphon.server.callers import CALLER, OPERATOR
 from antiphon.server.context import ServerContext
+from antiphon.server.local import check_local_headers, is_local
+from antiphon.server.local_rules import check_remote_change, join_changed_thread
 from antiphon.server.metrics import NO_ROUTE
 from antiphon.server.problems import MEDIA_TYPE, ProblemError
 
@@ -103,6 +105,22 @@ class _Exchange:
         headers = Headers(self._scope["headers"])
         path: str = self._scope["path"]
         method: str = self._scope["method"]
+        if is_local(self._scope):
+            check_local_headers(headers)
+            self._scope[CALLER] = OPERATOR
+            join_changed_thread(self._context, method, path)
+        elif not await self._admit_remote(method, path, headers):
+            return False
+        if metrics.running - metrics.streams > settings.most_requests or metrics.streams >= settings.most_streams:
+            raise ProblemError("too_busy", "too many requests at once; try again later")
+        if self._context.closing.is_set():
+            raise ProblemError("stopping", "the server is stopping; try again later")
+        self._check_length(method, headers)
+        return True
+
+    async def _admit_remote(self, method: str, path: str, headers: Headers) -> bool:
+        """Return whether a request over TCP is passed to its route, by its host, its site and its token."""
+        settings = self._context.settings
         host = check_host(headers, settings)
         check_site(method, path, headers, host, settings)
         if path == ENTRY and method == "GET":
@@ -113,11 +131,7 @@ class _Exchange:
         if path not in PUBLIC:
             check_token(headers, host, settings)
             self._scope[CALLER] = OPERATOR
-        if metrics.running - metrics.streams > settings.most_requests or metrics.streams >= settings.most_streams:
-            raise ProblemError("too_busy", "too many requests at once; try again later")
-        if self._context.closing.is_set():
-            raise ProblemError("stopping", "the server is stopping; try again later")
-        self._check_length(method, headers)
+            await check_remote_change(self._context, method, path)
         return True
 
     def _check_length(self, method: str, headers: Headers) -> None:

@@ -1,6 +1,6 @@
 """Bodies of responses, as declared types, which describe them in the OpenAPI document."""
 
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 Events = dict[str, list[str]]
 
@@ -276,3 +276,20 @@ class ProblemReply(TypedDict):
     allow: NotRequired[list[str]]
     providerCode: NotRequired[str]
     requestId: NotRequired[str]
+
+
+class LocalReply(TypedDict):
+    """A server for windows of this machine; `mode` is `local` if it ends by itself, `keys` are the keys it takes."""
+
+    version: str
+    pid: int
+    store: str
+    startedAt: int
+    mode: Literal["local", "serve"]
+    keys: list[str]
+
+
+class HandOverReply(TypedDict):
+    """A server that ends, so that another process can own the store."""
+
+    pid: int

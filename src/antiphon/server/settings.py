@@ -34,6 +34,7 @@ class ServerSettings:
     shutdown_s: int = 5
     heartbeat_s: float = 15.0
     retry_ms: int = 2000
+    idle_s: float = 600.0
 
     @property
     def scheme(self) -> str:

@@ -1,6 +1,8 @@
 """The routes of the server; each calls one method of the app."""
 
 from antiphon.server.contracts import Routes
-from antiphon.server.routes import actions, actors, catalog, streams, system, threads
+from antiphon.server.routes import actions, actors, catalog, local, streams, system, threads
 
-ROUTES: tuple[Routes, ...] = tuple(module.routes for module in (threads, actions, streams, catalog, actors, system))
+ROUTES: tuple[Routes, ...] = tuple(
+    module.routes for module in (threads, actions, streams, catalog, actors, system, local)
+)

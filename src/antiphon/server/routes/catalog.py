@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from fastapi import Response
+from fastapi import Request, Response
 
 from antiphon.agents.files import default_agents
 from antiphon.app import own_machines
@@ -12,6 +12,7 @@ from antiphon.providers.catalog import ModelListing, list_models
 from antiphon.runtime.machines import AnyMachine, chart_hash
 from antiphon.server.context import Context
 from antiphon.server.contracts import Routes, json_response
+from antiphon.server.local_rules import offered_tools
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import AgentList, ChartList, ChartReply, ModelList, ToolList
 
@@ -37,13 +38,11 @@ async def read_agents() -> Response:
 
 
 @routes.add("GET", "/tools", "Tools that threads may use", gives=ToolList)
-async def read_tools(context: Context) -> Response:
-    """None of them acts on the host, unless the operator allows a workspace."""
-    toolbox = context.app.chats.resources.toolbox
-    tools = () if toolbox is None else toolbox.tools
+async def read_tools(request: Request, context: Context) -> Response:
+    """None of them acts on the host, unless the operator allows a workspace, or a window of the host asks."""
     rows = [
         {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters), "risk": tool.risk}
-        for tool in tools
+        for tool in offered_tools(request, context)
     ]
     return json_response({"items": rows})
 

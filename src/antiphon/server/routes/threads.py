@@ -1,15 +1,18 @@
 """Routes of threads: create, list, search, open, rename, archive, delete, fork, export."""
 
 import hashlib
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import Query, Request, Response
 
 from antiphon.agents.files import default_agents
+from antiphon.providers.base import Tool
 from antiphon.server.bodies import ChangeThread, CreateChat, CreateDebate, CreateRun, ForkThread
 from antiphon.server.callers import RequestCaller
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, json_response, read_body
+from antiphon.server.local_rules import forget_thread, join_thread, offered_tools, take_local_settings
 from antiphon.server.problems import ProblemError, problem_of
 from antiphon.server.replies import OpenedThread, ThreadList, UsageReply
 from antiphon.server.requests import Key, Limit, ThreadId, letter_id, thread_response
@@ -41,7 +44,8 @@ async def create_thread(request: Request, context: Context, key: Key = None) -> 
             return await _existing(context, body["id"], body["kind"])
     elif "id" in body and await _exists(context, body["id"]):
         raise ProblemError("exists", f"there is a thread {body['id']!r} already; choose another id, or none")
-    id = await _create(context, body)
+    id = await _create(request, context, body)
+    join_thread(context, id)
     return await thread_response(context, id, 201)
 
 
@@ -56,12 +60,15 @@ async def _existing(context: ServerContext, id: str, kind: str) -> Response:
     return await thread_response(context, id)
 
 
-async def _create(context: ServerContext, body: dict[str, Any]) -> str:
+async def _create(request: Request, context: ServerContext, body: dict[str, Any]) -> str:
     _check_title(body.get("title"))
-    settings = {key: value for key, value in body.items() if key != "kind"}
+    settings = {key: value for key, value in take_local_settings(request, body).items() if key != "kind"}
     kind: str = body["kind"]
+    tools = offered_tools(request, context, has_folder="workspace" in settings)
     if kind in ("chat", "run") and "tools" in settings:
-        settings["tools"] = _select_tools(context, settings["tools"])
+        settings["tools"] = _select_tools(tools, settings["tools"])
+    elif kind == "run" and "workspace" in settings:
+        settings["tools"] = tools
     if kind == "run" and "agents" not in settings:
         settings["agents"] = default_agents().agents
     if "tools" in ((settings.get("settings") or {}).get("options") or {}) or "tools" in (settings.get("options") or {}):
@@ -84,10 +91,9 @@ def _check_title(title: str | None) -> None:
         )
 
 
-def _select_tools(context: ServerContext, names: list[str]) -> list[Any]:
-    """Return the tools of the app by their names: a client cannot declare the risk of a tool."""
-    toolbox = context.app.chats.resources.toolbox
-    tools = {tool.name: tool for tool in (() if toolbox is None else toolbox.tools)}
+def _select_tools(offered: Sequence[Tool], names: list[str]) -> list[Any]:
+    """Return the offered tools by their names: a client cannot declare the risk of a tool."""
+    tools = {tool.name: tool for tool in offered}
     for name in names:
         if name not in tools:
             listed = ", ".join(sorted(tools)) or "none; tools on the host need `antiphon serve --workspace FOLDER`"
@@ -177,6 +183,7 @@ async def _archive(context: ServerContext, id: str, archived: bool) -> None:
 async def delete_thread(context: Context, id: ThreadId) -> Response:
     """Work in progress is cancelled; forks of the thread are kept."""
     await context.app.threads.delete(id)
+    forget_thread(context, id)
     return Response(status_code=204)
 
 

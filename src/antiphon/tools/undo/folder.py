@@ -96,6 +96,14 @@ class UndoFolder:
             digest = step.target.digest
             return now, b"" if digest is None or log is None else b"".join(log.copies.read(digest))
 
+    def release(self, thread: str) -> None:
+        """Close the log of a thread that no tool uses now, so that another process can open it."""
+        with self._guard:
+            log = self._logs.get(thread)
+            if log is not None and not log.is_active:
+                del self._logs[thread]
+                log.close()
+
     def delete(self, thread: str) -> None:
         """Delete the records and copies of a thread."""
         with self._guard:
