@@ -1,8 +1,10 @@
 """Records of chats: messages and branches, read from a thread's snapshot."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
+from antiphon.chat.attempts import Attempt as Attempt
+from antiphon.chat.attempts import attempt_of as attempt_of
 from antiphon.chat.machine.crystal import TITLE_WORDS
 from antiphon.chat.machine.persistent_map import PersistentMap
 from antiphon.chat.machine.tree import path
@@ -11,14 +13,6 @@ from antiphon.threads.machine.content import text_of
 from antiphon.threads.machine.thread import UNTITLED
 
 EMPTY: Json = {"messages": {}, "branches": {}, "closed": {}, "branch": "main", "checkpoints": {}, "metrics": {}}
-
-
-class Attempt(NamedTuple):
-    """The next attempt at a reply, and the delay before it."""
-
-    number: int
-    most: int
-    delay_ms: float
 
 
 def chat_of(snapshot: Json) -> Json:
@@ -80,14 +74,3 @@ def new_texts(before: Json | None, after: Json, result: Json | None) -> Iterator
     for _, message in items:
         if text := text_of(message["parts"]):
             yield NewText(text, message.get("at"))
-
-
-def attempt_of(snapshot: Json) -> Attempt | None:
-    """Return the attempt that a failed reply waits for, from the snapshot of its chat; or None."""
-    chat = snapshot["children"].get("chat")
-    reply = chat["snapshot"]["children"].get("reply") if chat else None
-    context = reply["snapshot"]["context"] if reply else {}
-    if context.get("retryDelayMs") is None:
-        return None
-    # The machine counts automatic attempts from 0; people count the first request as well.
-    return Attempt(context["attempt"] + 2, context["settings"]["maxAttempts"] + 1, context["retryDelayMs"])

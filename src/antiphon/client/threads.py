@@ -13,10 +13,10 @@ from antiphon.client.values import activities_from_json, page_from_json, receipt
 from antiphon.runtime.errors import JournalCompacted
 from antiphon.runtime.records import Receipt, RootState
 from antiphon.threads import Activity, ActivityPage, Refused, ThreadChange, UnknownRequest
+from antiphon.threads.errors import ON_BUSY
 from antiphon.threads.kinds import Json, content_of
 from antiphon.threads.pages import ThreadPage
 from antiphon.threads.requests import OpenRequest
-from antiphon.threads.threads import ON_BUSY
 
 PAGE = 1000
 KEY_BYTES = 16

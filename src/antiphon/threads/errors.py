@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+ON_BUSY = ("reject", "queue", "interrupt", "merge")  # answers to a message for a thread that is running
+
 
 class ThreadError(Exception):
     """Base of every error that threads and their drivers raise."""

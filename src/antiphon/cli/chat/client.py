@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from antiphon.chat.record import attempt_of
+from antiphon.chat.attempts import attempt_of
 from antiphon.cli.chat.limits import LimitDecision
 from antiphon.cli.chat.printer import ReplyPrinter
 from antiphon.cli.chat.reply_stats import ReplyStats

@@ -5,7 +5,6 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from antiphon.cli.chat.conversation import hold_conversation
 from antiphon.cli.chat.question import ask_question
 from antiphon.cli.chat.servers import chat_servers
 from antiphon.cli.frame import CliCommand, UsageError
@@ -44,7 +43,12 @@ def run(options: argparse.Namespace) -> int:
     if find_spec("rich") is None and question is None and not options.plain:
         raise UsageError(NO_RICH)
     options.servers = chat_servers(options)
-    return hold_conversation(options) if question is None else ask_question(options, question)
+    if question is not None:
+        return ask_question(options, question)
+    # Imported here because a question does not need it.
+    from antiphon.cli.chat.conversation import hold_conversation
+
+    return hold_conversation(options)
 
 
 def _question(options: argparse.Namespace) -> str | None:
