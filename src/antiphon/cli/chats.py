@@ -12,10 +12,9 @@ from antiphon.cli.frame import UsageError, print_lines
 from antiphon.cli.options import store_file
 from antiphon.threads.export.markdown import to_markdown
 from antiphon.threads.kinds import Record
-from antiphon.threads.library import Library
 
 
-def branch_text(library: Library, record: Record, options: argparse.Namespace) -> str:
+def branch_text(record: Record, options: argparse.Namespace) -> str:
     """Render a branch of a chat, or another thread as a whole."""
     if record.view.kind != "chat" or record.is_transcript:
         if options.branch is not None:

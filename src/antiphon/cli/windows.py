@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from antiphon.cli.frame import UsageError
+from antiphon.cli.options import existing_store
 from antiphon.client import local
+from antiphon.paths import store_path
 from antiphon.providers.registry import Models
 from antiphon.runtime.errors import StoreBusy
 from antiphon.version import VERSION
@@ -67,6 +69,37 @@ def models_of(window: Window) -> Models | None:
     if not hasattr(window, "connection"):
         return window.models
     return Models() if window.connection.is_local else None
+
+
+@asynccontextmanager
+async def open_records(options: argparse.Namespace) -> AsyncIterator[AnyLibrary]:
+    """Open the library of a server, or that of the store, which is read beside the process that owns it."""
+    if options.server is None:
+        # Imported here because a client does not need it.
+        from antiphon.app import open_library
+
+        async with open_library(existing_store(options)) as library:
+            yield library
+        return
+    async with open_server(options) as client:
+        assert client is not None
+        yield client.library
+
+
+@asynccontextmanager
+async def open_server(options: argparse.Namespace) -> AsyncIterator["Client | None"]:
+    """Open a client of the server that has the threads of an existing store; None if there is none."""
+    address = await find_address(options, named_store(options))
+    if address is None:
+        yield None
+        return
+    async with open_client(options, address) as client:
+        yield client
+
+
+def named_store(options: argparse.Namespace) -> Path:
+    """Return the path of an existing store; with `--server` there need not be one."""
+    return store_path() if options.server is not None else existing_store(options)
 
 
 @asynccontextmanager

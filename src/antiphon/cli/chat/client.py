@@ -12,8 +12,7 @@ from antiphon.cli.default_model import settings_for
 from antiphon.cli.permission_prompt import TOO_LATE, PermissionDecision
 from antiphon.cli.render.plain import TextView
 from antiphon.cli.render.refresh import auto_refresh
-from antiphon.cli.windows import Window
-from antiphon.providers.registry import Models
+from antiphon.cli.windows import Window, models_of
 from antiphon.threads.activity import Activity
 from antiphon.threads.errors import NothingSaid, Refused, UnknownRequest
 from antiphon.threads.kinds import Json, Record
@@ -29,7 +28,7 @@ class ChatClient:
         self.app = app
         self.view = view
         self.config = dict(config)
-        self.models: Models | None = None  # those of this machine; those of another are checked by its server
+        self.models = models_of(app)  # None on another machine, whose server checks them
         self.thread: str | None = None
         self._listener = listener
         self._after: int | str = 0  # the cursor of the activity that was printed last

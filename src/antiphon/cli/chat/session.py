@@ -14,7 +14,7 @@ from antiphon.cli.frame import UsageError
 from antiphon.cli.lookup import LAST, find_thread
 from antiphon.cli.options import store_file
 from antiphon.cli.render.plain import NullView, PlainView, TextView, can_draw
-from antiphon.cli.windows import Window, models_of, open_window
+from antiphon.cli.windows import Window, open_window
 from antiphon.threads.toolbox import tools_to_json
 from antiphon.tools.mcp.toolbox import McpTools
 
@@ -47,7 +47,6 @@ async def open_chat(
                 view.line(f"{problem.server}: {problem.message}", "error")
         window = await stack.enter_async_context(_open_window(options, toolbox, starts))
         client = ChatClient(window, view, config, listener)
-        client.models = models_of(window)
         await _continue(client, LAST if options.last else options.thread, options.model)
         await _set_limits(client, _limits(options))
         if client.thread is not None and options.mode is not None:
