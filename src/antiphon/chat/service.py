@@ -1,15 +1,15 @@
 """Operations on chats: create, say, fork, rewind, merge."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from antiphon.chat.machine.history import problem_with_history
 from antiphon.chat.machine.settings import problem_with
 from antiphon.chat.machine.validation import refusal
-from antiphon.chat.record import chat_of
+from antiphon.chat.record import Attempt, attempt_of, chat_of
 from antiphon.runtime.records import Receipt
 from antiphon.threads.approval import consent_with_approver
-from antiphon.threads.errors import NothingSaid, NotTaken, Refused
+from antiphon.threads.errors import NothingSaid, NotTaken, Plan, PlanOpen, Refused
 from antiphon.threads.kinds import Json, Record
 from antiphon.threads.machine.consent_settings import consent_problem
 from antiphon.threads.machine.tools import APPROVER
@@ -17,29 +17,10 @@ from antiphon.threads.service import ThreadService
 from antiphon.threads.toolbox import OfferedTool, tools_to_json
 
 CHAT = "chat"
-Plan = Literal["fork", "merge"]
 CHOOSE_MODEL = ("use_model", "configure")  # the actions that may change the model
 CONVERGING = "converging"
 # States of a chat in which it takes no message, and what is planned in them.
 PLANS: Mapping[str, Plan] = {"branching": "fork", CONVERGING: "merge"}
-
-
-class PlanOpen(Refused):
-    """A chat takes no message before a planned fork or merge is confirmed or cancelled."""
-
-    def __init__(self, thread: str, plan: Plan) -> None:
-        super().__init__(
-            f"chat {thread!r} has a planned {plan}; confirm it (confirm_{plan}) or cancel it (cancel_{plan}) first"
-        )
-        self.plan = plan
-
-
-class Attempt(NamedTuple):
-    """The next attempt at a reply, and the delay before it."""
-
-    number: int
-    most: int
-    delay_ms: float
 
 
 class Chats(ThreadService):
@@ -148,10 +129,4 @@ class Chats(ThreadService):
 
     async def next_attempt(self, id: str) -> Attempt | None:
         """Return the attempt that a failed reply waits for, or None."""
-        chat = (await self.snapshot(id))["children"].get("chat")
-        reply = chat["snapshot"]["children"].get("reply") if chat else None
-        context = reply["snapshot"]["context"] if reply else {}
-        if context.get("retryDelayMs") is None:
-            return None
-        # The machine counts automatic attempts from 0; people count the first request as well.
-        return Attempt(context["attempt"] + 2, context["settings"]["maxAttempts"] + 1, context["retryDelayMs"])
+        return attempt_of(await self.snapshot(id))

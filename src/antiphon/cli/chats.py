@@ -15,18 +15,17 @@ from antiphon.cli.render.text_width import sanitize_line
 from antiphon.threads.export.markdown import to_markdown
 from antiphon.threads.foreign_models import needs_naming
 from antiphon.threads.kinds import Record
-from antiphon.threads.library import Library
 
 NO_CONSENT = "permissions are not imported: the conversation asks again before tools act"
 
 
-def branch_text(library: Library, record: Record, options: argparse.Namespace) -> str:
+def branch_text(record: Record, options: argparse.Namespace) -> str:
     """Render a branch of a chat, or another thread as a whole."""
     if record.view.kind != "chat" or record.is_transcript:
         if options.branch is not None:
             noun = "transcript" if record.is_transcript else record.view.kind
             raise UsageError(f"{record.view.id} is a {noun}, which has no branches; remove --branch")
-        return export_text(library, record, "md")
+        return export_text(record, "md")
     branch = options.branch or record.content["branch"]
     names = [*record.content["branches"], *record.content["closed"]]
     if branch not in names and (options.branch or names):

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -36,6 +37,13 @@ class Client:
 
     def __repr__(self) -> str:
         return f"Client({self.connection.address!r})"
+
+    async def give_keys(self, environ: Mapping[str, str]) -> None:
+        """Give the server of this machine the keys of models in an environment, for the threads of this client."""
+        names = (await self.connection.get("/local"))["keys"]
+        keys = {name: environ[name] for name in names if environ.get(name)}
+        if keys:
+            await self.connection.request("PUT", "/local/keys", body={"keys": keys}, is_repeatable=True)
 
     async def __aenter__(self) -> Self:
         try:

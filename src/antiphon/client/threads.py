@@ -13,10 +13,10 @@ from antiphon.client.values import activities_from_json, page_from_json, receipt
 from antiphon.runtime.errors import JournalCompacted
 from antiphon.runtime.records import Receipt, RootState
 from antiphon.threads import Activity, ActivityPage, Refused, ThreadChange, UnknownRequest
+from antiphon.threads.errors import ON_BUSY
 from antiphon.threads.kinds import Json, content_of
 from antiphon.threads.pages import ThreadPage
 from antiphon.threads.requests import OpenRequest
-from antiphon.threads.threads import ON_BUSY
 
 PAGE = 1000
 KEY_BYTES = 16
@@ -129,8 +129,12 @@ class ClientThreads:
         return page.requests[0]
 
     async def set_mode(self, id: str, mode: str) -> None:
-        """Let a mode of permission hold for a thread as long as the server runs; only on this machine."""
-        raise Refused("the mode of a thread cannot be changed on a server; create it with consent={'mode': ...}")
+        """Let a mode of permission hold for a thread as long as the server runs; only over the socket of a machine."""
+        if not self._connection.is_local:
+            raise Refused("the mode of a thread is changed on the machine of the store: antiphon chat --mode")
+        await self._connection.request(
+            "PUT", f"/local{thread_path(id)}", body={"mode": mode}, is_repeatable=True, thread=id
+        )
 
     async def requests(self, id: str) -> list[OpenRequest]:
         """Return the open requests of a thread to a person, the oldest first."""

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from antiphon.debate.machine.config import complete, reference
 from antiphon.debate.record import DebateView, debate_view
 from antiphon.runtime.records import Receipt
 from antiphon.threads.errors import Refused
-from antiphon.threads.kinds import Json
-from antiphon.threads.library import Library
+from antiphon.threads.kinds import Json, Record, ThreadView
 from antiphon.threads.service import ThreadService
 
 JUDGE = "judge"
@@ -100,7 +99,19 @@ class Debates(ThreadService):
         return (await self.library.read(id, self.kind)).content
 
 
-async def latest_debates(library: Library, limit: int = 20, *, after: str | None = None) -> list[DebateView]:
+class DebateList(Protocol):
+    """Source of debates: a library, or that of a client."""
+
+    async def latest(self, limit: int = 20, *, kind: str | None = None, after: str | None = None) -> list[ThreadView]:
+        """Return the latest threads of a kind, or those after a cursor."""
+        ...
+
+    async def read(self, id: str, kind: str | None = None) -> Record:
+        """Read the record of one thread."""
+        ...
+
+
+async def latest_debates(library: DebateList, limit: int = 20, *, after: str | None = None) -> list[DebateView]:
     """Return the latest debates of a library, or those after a cursor."""
     views = await library.latest(limit, kind="debate", after=after)
     return [replace(debate_view(await library.read(view.id)), updated=view.updated) for view in views]

@@ -6,7 +6,7 @@ from typing import Any
 
 from antiphon.runtime.doors import Doors
 from antiphon.runtime.records import Receipt
-from antiphon.threads.errors import Busy, Refused
+from antiphon.threads.errors import ON_BUSY, Busy, Refused
 from antiphon.threads.kinds import Json
 from antiphon.threads.library import Library
 from antiphon.threads.pages import ThreadPage, acceptable, read_page, usage_of
@@ -15,7 +15,6 @@ from antiphon.threads.service import ThreadService
 from antiphon.tools.undo.folder import UndoFolder
 from antiphon.tools.undo.plan import UndoPlan
 
-ON_BUSY = ("reject", "queue", "interrupt", "merge")
 Create = Callable[..., Awaitable[str]]
 
 

@@ -71,7 +71,7 @@ async def _hold(options: argparse.Namespace, settings: dict[str, Any] | None, ch
             record = await app.library.read(id)
             output.end(controller.debate, record.content, code)
         if options.export is not None:
-            write_export(app.library, record, options.export)
+            write_export(record, options.export)
             output.note(f"exported to {options.export}")
         return code
 
