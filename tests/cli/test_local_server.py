@@ -58,12 +58,19 @@ def test_serve_takes_the_store_over_and_windows_continue_where_they_were(store: 
                 with window_client(path) as again:
                     page = again.get(f"/threads/{thread}").json()
                     later = again.get(f"/threads/{thread}/events", params={"after": cursor}).json()
+                    model.write_text('[[replies]]\nsteps = [{text = "Done."}]\n')
+                    again.post(f"/threads/{thread}/resume")
+                    with again.stream("GET", f"/threads/{thread}/events", headers=headers) as rest:
+                        texts = (json.dumps(frame.get("data")) for frame in frames(rest.iter_lines()))
+                        assert any("Done." in text or '"failed"' in text for text in texts)
+                    result = again.get(f"/threads/{thread}").json()
 
     assert line.startswith("http://127.0.0.1:")
     assert server is not None
     assert (server.pid, server.mode) == (process.pid, "serve")
     assert page["status"] == "interrupted"
     assert "One" not in json.dumps(later["items"][0])
+    assert result["error"] is None
 
 
 def test_a_store_that_is_served_already_is_not_taken_over(store: Path) -> None:
