@@ -80,13 +80,16 @@ class Pacer:
     def _send(self, streams: dict[socket.socket, int]) -> None:
         for client, at in list(streams.items()):
             try:
-                client.send(self._frames[at])
+                client.send(self._frame(at))
             except OSError:
                 self._forget(client)
             if at + 1 < len(self._frames):
                 streams[client] = at + 1
             else:
                 streams.pop(client, None)
+
+    def _frame(self, at: int) -> bytes:
+        return self._frames[at]
 
     def _forget(self, client: socket.socket) -> None:
         for streams in self._due:
