@@ -1,7 +1,7 @@
 """The composition root: builds an app from a store, models, tools and machines."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
@@ -72,7 +72,8 @@ class App:
 
     `machines` are hosted beside those of Antiphon, and reached by `app.runtime`.
     The functions `judge`, `arbiter`, `approver` and `summariser` take the place of a model or a person in all threads.
-    `limits` hold for each owner of threads. `undo` is the folder in which a toolbox records its changes.
+    `limits` hold for each owner of threads. Words of a reply, but the first, are joined for `window_ms`. `undo` is the
+    folder in which a toolbox records its changes.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class App:
         machines: Iterable[Machine[Any, Any]] = (),
         limits: OwnerLimits | None = None,
         undo: UndoFolder | None = None,
+        window_ms: float | None = None,
     ) -> None:
         self.models = models or Models()
         self.sessions = Sessions(self.models)
@@ -109,7 +111,7 @@ class App:
             grants=grants,
         )
         hosted = [*former_machines(), machine, *_check_names(machines, machine)]
-        self.runtime = Runtime(_open_store(store), hosted, projection=PROJECTION)
+        self.runtime = Runtime(_open_store(store), hosted, projection=PROJECTION, window_ms=window_ms)
         self.library = Library(self.runtime, KINDS)
         functions = _given_names(judge=judge, arbiter=arbiter, approver=approver)
         resources = Resources(self.models.check, toolbox or NoTools(), functions, undo, grants, owners.forget)
@@ -118,13 +120,11 @@ class App:
         self.chats = Chats(self.runtime, self.library, resources)
         self.runs = Runs(self.runtime, self.library, resources)
         self.debates = Debates(self.runtime, self.library, resources)
-        self.threads = Threads(
-            self.runtime,
-            self.library,
-            {"chat": self.chats, "run": self.runs, "debate": self.debates},
-            {"chat": self.chats.create, "run": self.runs.create, "debate": self.debates.create},
-            resources,
-        )
+        services = {"chat": self.chats, "run": self.runs, "debate": self.debates}
+        creates: dict[str, Callable[..., Awaitable[str]]] = {
+            "chat": self.chats.create, "run": self.runs.create, "debate": self.debates.create,
+        }  # fmt: skip
+        self.threads = Threads(self.runtime, self.library, services, creates, resources)
 
     async def __aenter__(self) -> Self:
         await self.runtime.start()

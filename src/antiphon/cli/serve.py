@@ -11,6 +11,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from antiphon.app import App
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
 
 PORT = 8787
 LAST_PORT = 65_535
+LONGEST_WINDOW_MS = 1000
 TOKEN = "ANTIPHON_SERVER_TOKEN"
 PACKAGES = ("fastapi", "uvicorn", "msgspec", "yaml")
 NOT_INSTALLED = "antiphon serve needs FastAPI and uvicorn; run: pip install 'antiphon[server]'"
 EXAMPLES = f"""examples:
   antiphon serve                        serve the store on http://127.0.0.1:{PORT}/
+  antiphon serve --demo                 serve example threads, without a key or a store
   antiphon serve --workspace .          let threads use tools in this folder
   antiphon serve --host 0.0.0.0 --allow-host chat.example.org --tls-cert cert.pem --tls-key key.pem
 
@@ -48,6 +51,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--behind-proxy", action="store_true", help="a proxy in front of the server ends TLS")
     add("--workspace", metavar="DIR", type=Path, help="let threads use tools in this folder: files, commands, pages")
     add("--any-model", action="store_true", help="let clients name models by files of this host and by addresses")
+    add("--window", metavar="MS", type=_window, default=None, help="time for which words of a reply are joined")
+    add("--resume-interrupted", action="store_true", help="resume threads that ran when the last process ended")
+    add("--demo", action="store_true", help="serve example threads on scripted models, from a store of their own")
     add("--verbose", action="store_true", help="log each request to standard error")
     add_store(parser)
 
@@ -55,6 +61,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def _port(text: str) -> int:
     if not text.isdigit() or int(text) > LAST_PORT:
         raise argparse.ArgumentTypeError(f"must be a number from 0 to {LAST_PORT}, not {text!r}")
+    return int(text)
+
+
+def _window(text: str) -> int:
+    if not text.isdigit() or int(text) > LONGEST_WINDOW_MS:
+        raise argparse.ArgumentTypeError(f"must be milliseconds from 0 to {LONGEST_WINDOW_MS}, not {text!r}")
     return int(text)
 
 
@@ -123,6 +135,7 @@ def _own_name(options: argparse.Namespace) -> list[str]:
 
 async def _serve(options: argparse.Namespace, binding: "Binding", settings: "ServerSettings") -> None:
     from antiphon.providers.registry import Models
+    from antiphon.server.first_work import begin_work
     from antiphon.server.models import ServedModels
     from antiphon.server.running import HttpServer, run_server
 
@@ -131,9 +144,12 @@ async def _serve(options: argparse.Namespace, binding: "Binding", settings: "Ser
         sys.stdout.flush()
 
     async with AsyncExitStack() as stack:
-        toolbox = _toolbox(stack, options.workspace)
+        file, workspace = _places(stack, options)
+        toolbox = _toolbox(stack, workspace)
         models = Models() if options.any_model else ServedModels()
-        app = await stack.enter_async_context(App(store_file(options), models=models, toolbox=toolbox))
+        app = await stack.enter_async_context(App(file, models=models, toolbox=toolbox, window_ms=options.window))
+        first_work = begin_work(app, is_demo=options.demo, resumes=options.resume_interrupted)
+        stack.callback(first_work.cancel)
         try:
             await run_server(app, settings, binding, announce)
         except OSError as error:
@@ -141,6 +157,16 @@ async def _serve(options: argparse.Namespace, binding: "Binding", settings: "Ser
             raise UsageError(
                 f"cannot listen on {binding.host}:{binding.port}: {reason}; choose another with --port"
             ) from error
+
+
+def _places(stack: AsyncExitStack, options: argparse.Namespace) -> tuple[Path, Path | None]:
+    """Return the store and the workspace; those of a demonstration are temporary, unless they are named."""
+    if not options.demo:
+        return store_file(options), options.workspace
+    folder = Path(stack.enter_context(TemporaryDirectory(prefix="antiphon-demo-")))
+    workspace = folder / "workspace"
+    workspace.mkdir()
+    return options.store or folder / "demo.db", options.workspace or workspace
 
 
 def _toolbox(stack: AsyncExitStack, folder: Path | None) -> Toolbox | None:
