@@ -11,7 +11,7 @@ from typing import Any
 from serving.load import Target, in_turns
 
 RETRY_S = 0.5
-LIMIT_S = 120
+LIMIT_S = 60
 
 
 class Client:
