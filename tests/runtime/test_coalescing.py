@@ -72,3 +72,12 @@ def test_a_window_longer_than_the_longest_stays_as_it_is():
     window.note(0)
 
     assert window.ms == 400
+
+
+def test_a_process_without_a_window_gets_none_by_its_load():
+    clock = LateClock()
+    window = CoalescingWindow(0, clock.now)
+    clock.time_ms = 1_000
+    window.note(0)
+
+    assert window.ms == 0

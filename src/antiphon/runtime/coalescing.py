@@ -39,7 +39,9 @@ class CoalescingWindow:
 
     @property
     def ms(self) -> float:
-        """The window at present."""
+        """The window at present; none if none is set."""
+        if not self.shortest_ms:
+            return 0.0
         return max(self.shortest_ms, min(LONGEST_MS, self.shortest_ms + GROWTH * self._late_ms))
 
     def due(self, delay_ms: float) -> float:
