@@ -1,7 +1,7 @@
 """The composition root: builds an app from a store, models, tools and machines."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
@@ -74,7 +74,8 @@ class App:
 
     `machines` are hosted beside those of Antiphon, and reached by `app.runtime`.
     The functions `judge`, `arbiter`, `approver` and `summariser` take the place of a model or a person in all threads.
-    `limits` hold for each owner of threads. `undo` is the folder in which a toolbox records its changes.
+    `limits` hold for each owner of threads. Words of a reply, but the first, are joined for `window_ms`. `undo` is the
+    folder in which a toolbox records its changes.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class App:
         machines: Iterable[Machine[Any, Any]] = (),
         limits: OwnerLimits | None = None,
         undo: UndoFolder | None = None,
+        window_ms: float | None = None,
     ) -> None:
         self.models = models or Models()
         self.sessions = Sessions(self.models)
@@ -111,7 +113,8 @@ class App:
             summariser=summariser,
             grants=grants,
         )
-        self.runtime = Runtime(_open_store(store), _hosted_machines(machine, machines), projection=PROJECTION)
+        hosted = _hosted_machines(machine, machines)
+        self.runtime = Runtime(_open_store(store), hosted, projection=PROJECTION, window_ms=window_ms)
         self.library = Library(self.runtime, KINDS)
         roles = _given_names(judge=judge, arbiter=arbiter, approver=approver)
         resources = Resources(self.models.check, toolbox or NoTools(), roles, undo, grants, owners.forget)
@@ -119,13 +122,11 @@ class App:
         self.chats = Chats(self.runtime, self.library, resources)
         self.runs = Runs(self.runtime, self.library, resources)
         self.debates = Debates(self.runtime, self.library, resources)
-        self.threads = Threads(
-            self.runtime,
-            self.library,
-            {"chat": self.chats, "run": self.runs, "debate": self.debates},
-            {"chat": self.chats.create, "run": self.runs.create, "debate": self.debates.create},
-            resources,
-        )
+        services = {"chat": self.chats, "run": self.runs, "debate": self.debates}
+        creates: dict[str, Callable[..., Awaitable[str]]] = {
+            "chat": self.chats.create, "run": self.runs.create, "debate": self.debates.create,
+        }  # fmt: skip
+        self.threads = Threads(self.runtime, self.library, services, creates, resources)
 
     async def backup(self, file: str | Path) -> int:
         """Copy the store to a new file as it is now, while threads continue; return the size of the copy in bytes."""

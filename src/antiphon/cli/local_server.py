@@ -64,13 +64,15 @@ async def open_app(
     limits = owner_limits(options)
     if local is None:
         served = Models() if options.any_model else ServedModels()
-        return await stack.enter_async_context(App(store, models=served, toolbox=toolbox, limits=limits))
+        return await stack.enter_async_context(
+            App(store, models=served, toolbox=toolbox, limits=limits, window_ms=options.window_ms)
+        )
     keys = WindowKeys(local.windows)
     folders = local.folders
 
     def make() -> App:
         models = Models(keys=keys) if is_free or options.any_model else WindowModels(keys=keys)
-        return App(store, models=models, toolbox=folders, undo=folders.undo, limits=limits)
+        return App(store, models=models, toolbox=folders, undo=folders.undo, limits=limits, window_ms=options.window_ms)
 
     return await stack.enter_async_context(own_store(make, local))
 

@@ -6,9 +6,10 @@ import logging
 import os
 import sys
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from antiphon.cli.frame import DONE, CliCommand, UsageError
@@ -33,6 +34,7 @@ PACKAGES = ("fastapi", "uvicorn", "msgspec", "yaml")
 NOT_INSTALLED = "antiphon serve needs FastAPI and uvicorn; run: pip install 'antiphon[server]'"
 EXAMPLES = """examples:
   antiphon serve                        serve the store on http://127.0.0.1:8787/
+  antiphon serve --demo                 serve example threads, without a key or a store
   antiphon serve --workspace .          let threads use tools in this folder
   antiphon serve --show-settings        show all settings, and where they come from
   antiphon serve --host 0.0.0.0 --allow-host chat.example.org --tls-cert cert.pem --tls-key key.pem
@@ -48,6 +50,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_server_options(parser)
     about = "serve terminals of this machine over a socket, until they have left"
     parser.add_argument("--local", action="store_true", help=about)
+    about = "serve example threads on scripted models, from a store of their own"
+    parser.add_argument("--demo", action="store_true", help=about)
     add_store(parser)
 
 
@@ -59,15 +63,30 @@ def run(options: argparse.Namespace) -> int:
     if any(find_spec(name) is None for name in PACKAGES):
         raise UsageError(NOT_INSTALLED)
     values = argparse.Namespace(**{name: effective.value for name, effective in settings.items()})
-    binding, server = server_settings(values)
-    # Imported here because the packages are slow to load, and may be missing.
-    from antiphon.server.logs import configure_log
+    with ExitStack() as stack:
+        if options.demo:
+            _place_demo(stack, values, options.store)
+        binding, server = server_settings(values)
+        # Imported here because the packages are slow to load, and may be missing.
+        from antiphon.server.logs import configure_log
 
-    configure_log(values.log_format, is_verbose=values.verbose)
-    work = _serve_windows(values, server) if options.local else _serve(values, binding, server)
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(work)
+        configure_log(values.log_format, is_verbose=values.verbose)
+        if options.local:
+            work = _serve_windows(values, server)
+        else:
+            work = _serve(values, binding, server, is_demo=options.demo)
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(work)
     return DONE
+
+
+def _place_demo(stack: ExitStack, values: argparse.Namespace, store: Path | None) -> None:
+    """Set the store and the workspace of a demonstration: temporary ones, unless they are named by options."""
+    folder = Path(stack.enter_context(TemporaryDirectory(prefix="antiphon-demo-")))
+    workspace = folder / "workspace"
+    workspace.mkdir()
+    values.store = store or folder / "demo.db"
+    values.workspace = values.workspace or workspace
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -79,7 +98,10 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return fast_loop()
 
 
-async def _serve(options: argparse.Namespace, binding: "Binding", settings: "ServerSettings") -> None:
+async def _serve(
+    options: argparse.Namespace, binding: "Binding", settings: "ServerSettings", *, is_demo: bool = False
+) -> None:
+    from antiphon.server.first_work import begin_work
     from antiphon.server.running import HttpServer, run_server
 
     def announce(address: str, server: HttpServer) -> None:
@@ -91,6 +113,8 @@ async def _serve(options: argparse.Namespace, binding: "Binding", settings: "Ser
         toolbox = open_toolbox(stack, options.workspace, store)
         local = _open_windows(stack, store, toolbox)
         app = await open_app(stack, options, store, toolbox, local)
+        first_work = begin_work(app, is_demo=is_demo, resumes=options.resume_interrupted)
+        stack.callback(first_work.cancel)
         try:
             await run_server(app, settings, binding, announce, local)
         except OSError as error:

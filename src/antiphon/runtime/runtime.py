@@ -50,6 +50,7 @@ class Runtime:
         ownership: Ownership | None = None,
         release: str | None = None,
         projection: Projection | None = None,
+        window_ms: float | None = None,
     ) -> None:
         self.store = store
         self.ownership = ownership or Whole()
@@ -71,6 +72,8 @@ class Runtime:
         self.loop = TurnLoop(self.trees, now=self.now, inbox_limit=inbox_limit, point=point)
         self.inboxes = self.loop.inboxes
         self.tasks = self.loop.tasks
+        if window_ms is not None:
+            self.tasks.window.shortest_ms = window_ms
         self.feeds = self.loop.feeds
         self.index = IndexRebuild(self.trees, self.now, self.new_id)
         self.time_travel = self.index.time_travel

@@ -71,6 +71,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("token", "secret", None, "token of the operator, at least 32 characters; random without it"),
     Setting("verbose", "flag", False, "log each request to standard error"),
     Setting("log_format", "choice", "text", "form of the log", choices=("text", "json")),
+    Setting("window_ms", "whole", None, "milliseconds for which the words of a reply are joined", 0, 1000),
+    Setting("resume_interrupted", "flag", False, "resume threads that ran when the last process ended"),
     Setting("usd_per_day", "number", None, "most USD that all threads of a user cost in a day", 0.000001, 1e6),
     Setting("model_requests_at_once", "whole", None, "most requests to models at once, of a user", 1, 10_000),
     Setting("model_requests_per_minute", "whole", None, "most requests to models in a minute, of a user", 1, 1e6),
