@@ -12,6 +12,7 @@ from antiphon.runtime.errors import UnknownRoot
 from antiphon.server.authentication import OPERATOR, Caller
 from antiphon.server.context import ServerContext, find_context
 from antiphon.server.contracts import CALLER
+from antiphon.server.local_rules import check_no_folder
 from antiphon.server.problems import ProblemError
 from antiphon.threads import ThreadChange
 from antiphon.threads.errors import UnknownThread
@@ -43,11 +44,15 @@ async def owners_of(context: ServerContext, threads: Iterable[str]) -> dict[str,
 
 
 async def check_owner(context: ServerContext, caller: Caller, thread: str) -> None:
-    """Raise `UnknownThread` if a thread does not exist or belongs to another user."""
+    """Raise `UnknownThread` if a thread does not exist or belongs to another user.
+
+    Raise `ProblemError` if it belongs to a window of this machine, with tools in a folder.
+    """
     if caller.is_operator:
         await context.app.threads.state(thread)
     elif (await owners_of(context, [thread])).get(thread) != caller.user:
         raise UnknownThread(f"there is no thread {thread!r}")
+    await check_no_folder(context, thread)
 
 
 async def admit(request: Request, id: str, unknown: type[UnknownThread] | type[UnknownRoot], noun: str) -> str:

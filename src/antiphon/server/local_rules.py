@@ -41,14 +41,21 @@ async def check_remote_change(context: ServerContext, method: str, path: str) ->
     parts = path.strip("/").split("/")
     if context.local is None or method in SAFE or len(parts) < 3 or parts[0] not in CHANGING or parts[2] in HARMLESS:
         return
+    await check_no_folder(context, parts[1])
+
+
+async def check_no_folder(context: ServerContext, thread: str) -> None:
+    """Raise `ProblemError` if a thread uses tools in a folder of this machine, which only windows may continue."""
+    if context.local is None:
+        return
     try:
-        folder = await context.local.folders.folder_of(parts[1])
+        folder = await context.local.folders.folder_of(thread)
     except RuntimeFault:
-        return  # the route says that there is no such thread
+        return  # there is no such thread
     if folder is not None:
         raise ProblemError(
             "not_allowed",
-            f"thread {parts[1]!r} uses tools in a folder of the server's machine; continue it in a terminal there",
+            f"thread {thread!r} uses tools in a folder of the server's machine; continue it in a terminal there",
         )
 
 

@@ -52,6 +52,7 @@ async def find_key(
 
 
 ThreadId = Annotated[str, Depends(admit_thread)]
+ClientId = Annotated[str, Path(max_length=LONGEST_ID, description="name of a thread, of the client's choice")]
 RootId = Annotated[str, Depends(admit_root)]
 Key = Annotated[str | None, Depends(find_key)]
 Limit = Annotated[int, Query(ge=1, le=1000, description="most items of a page")]

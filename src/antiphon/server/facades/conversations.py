@@ -1,5 +1,6 @@
 """Threads as the facades use them: found or created by the id of a client, spoken to, answered, and read again."""
 
+import hashlib
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from antiphon.server.problems import ProblemError
 from antiphon.server.requests import KEY_PREFIX
 from antiphon.server.routes.threads import create_from_body
 from antiphon.threads import Activity
+from antiphon.threads.errors import UnknownThread
 from antiphon.threads.following import UntilIdle
 from antiphon.threads.requests import Answer, unknown_request
 
@@ -64,6 +66,16 @@ class FollowedReply:
                 self.pieces.tokens.clear()
 
 
+def own_id(caller: Caller, name: str) -> str:
+    """Return the id of the thread that a client names: names of users are their own, and say nothing about others."""
+    if caller.is_operator:
+        return name
+    return hashlib.sha256(f"{caller.user}/{name}".encode("utf-8", "surrogatepass")).hexdigest()[:ID_DIGITS]
+
+
+ID_DIGITS = 24
+
+
 class Conversation:
     """A thread that a request of a facade is about."""
 
@@ -76,11 +88,16 @@ class Conversation:
 
     @classmethod
     async def find(cls, context: ServerContext, caller: Caller, id: str) -> "Conversation | None":
-        """Return the thread of an id; None if there is none. Raise `UnknownThread` if it belongs to another user."""
-        if await context.app.runtime.store.summary(id) is None:
-            return None
-        await check_owner(context, caller, id)
-        return cls(context, id, (await context.app.threads.state(id)).get("kind") or "chat")
+        """Return the thread of the caller that a client names; None if there is none."""
+        for name in dict.fromkeys((id, own_id(caller, id))):
+            if await context.app.runtime.store.summary(name) is None:
+                continue
+            try:
+                await check_owner(context, caller, name)
+            except UnknownThread:
+                continue  # of another user
+            return cls(context, name, (await context.app.threads.state(name)).get("kind") or "chat")
+        return None
 
     @classmethod
     async def create(
@@ -92,9 +109,10 @@ class Conversation:
             body["topic"] = question.text
         if reserved := {"id", "owner"} & settings.keys():
             raise ProblemError("bad_body", f"body: {min(reserved)} is not a setting of a thread", path=min(reserved))
-        checked = check_body({**body, "id": id}, (CreateChat, CreateRun, CreateDebate))
+        name = own_id(caller, id)
+        checked = check_body({**body, "id": name}, (CreateChat, CreateRun, CreateDebate))
         await create_from_body(context, {**checked, "owner": caller.user})
-        return cls(context, id, body["kind"], is_new=True)
+        return cls(context, name, body["kind"], is_new=True)
 
     async def send(self, question: UserMessage) -> int:
         """Send a message; return the step before the one that took it, now or earlier."""

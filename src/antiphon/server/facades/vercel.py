@@ -18,7 +18,7 @@ from antiphon.server.facades.conversations import Conversation, FollowedReply, U
 from antiphon.server.facades.failures import describe
 from antiphon.server.facades.vercel_chunks import Chunk, ChunkWriter, request_id
 from antiphon.server.problems import ProblemError
-from antiphon.server.requests import ThreadId
+from antiphon.server.requests import ClientId
 from antiphon.server.streams import MEDIA_TYPE, EventStream, frame
 from antiphon.threads.requests import Answer
 
@@ -67,7 +67,7 @@ async def chat_vercel(request: Request, context: Context, caller: RequestCaller)
     "Resume the reply in progress; 204 if nothing is running",
     media_types=(MEDIA_TYPE,),
 )
-async def resume_vercel(context: Context, caller: RequestCaller, id: ThreadId) -> Response:
+async def resume_vercel(context: Context, caller: RequestCaller, id: ClientId) -> Response:
     """The reply in progress from its beginning, and then as it goes on."""
     thread = await Conversation.find(context, caller, id)
     after = None if thread is None else await thread.running_since()

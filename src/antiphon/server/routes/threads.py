@@ -53,8 +53,7 @@ async def create_thread(request: Request, context: Context, caller: RequestCalle
             return await _existing(context, caller, body["id"], body["kind"])
     elif "id" in body and await _exists(context, body["id"]):
         raise ProblemError("exists", f"there is a thread {body['id']!r} already; choose another id, or none")
-    settings = {"id": secrets.token_hex(ID_BYTES), **body}
-    id = await create_from_body(context, settings, is_window=is_local(request.scope))
+    id = await create_from_body(context, body, is_window=is_local(request.scope))
     join_thread(context, id)
     note_thread(request, id)
     return await thread_response(context, id, 201)
@@ -92,7 +91,7 @@ async def create_from_body(context: ServerContext, body: dict[str, Any], *, is_w
     if "tools" in ((settings.get("settings") or {}).get("options") or {}) or "tools" in (settings.get("options") or {}):
         raise ProblemError("bad_settings", "options.tools is not a setting; name tools of GET /tools in tools")
     try:
-        return await context.app.threads.create(kind, **settings)
+        return await context.app.threads.create(kind, **{"id": secrets.token_hex(ID_BYTES), **settings})
     except Refused as error:
         raise ProblemError("bad_settings", str(error), error=type(error).__name__) from error
     except (TypeError, ValueError, AttributeError, KeyError) as error:
