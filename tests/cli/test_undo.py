@@ -154,8 +154,18 @@ def test_deleting_a_run_deletes_its_copies(work, capsys, tmp_path):
 def test_a_run_that_is_in_progress_elsewhere_is_not_undone(work, capsys, tmp_path):
     thread = json.loads(runs(capsys, "list", "--json")[1])[0]["id"]
     with UndoFolder(tmp_path / "undo") as undo:
-        undo.calls(thread)
+        undo.plan(thread)
         code, _, err = runs(capsys, "undo", "--yes")
 
     assert code == 2
     assert err == "antiphon runs: another process is working in this thread; stop it first\n"
+
+
+def test_changes_are_listed_while_another_process_records_them(work, tmp_path, capsys):
+    thread = json.loads(runs(capsys, "list", "--json")[1])[0]["id"]
+    with UndoFolder(tmp_path / "undo") as undo:
+        undo.plan(thread)
+        code, out, _ = runs(capsys, "undo", "--list")
+
+    assert code == 0
+    assert "changed add.py" in out

@@ -14,6 +14,7 @@ from antiphon.threads.grants import Grants
 from antiphon.tools.assessment import Assessment
 from antiphon.tools.toolbox import workspace_tools
 from antiphon.tools.toolboxes import Bundle
+from antiphon.tools.undo.folder import UndoFolder
 from antiphon.tools.workspace import Workspace
 
 
@@ -147,3 +148,10 @@ def test_a_mode_that_was_given_in_this_process_is_part_of_the_result():
 def test_a_mode_that_nobody_knows_is_not_given():
     with pytest.raises(Refused, match="'yolo' is not a permission mode; known: plan, ask"):
         Grants().give("t1", "yolo")
+
+
+def test_a_file_that_cannot_be_undone_says_so(tmp_path):
+    with Workspace(tmp_path) as workspace, UndoFolder(tmp_path / "copies") as undo:
+        facts = assess(workspace_tools(workspace, undo=undo), "write_file", '{"path": "a", "content": "b"}')
+
+    assert "inside the workspace" in facts["noUndo"]

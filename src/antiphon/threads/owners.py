@@ -76,7 +76,7 @@ class Owners:
         return self._owners[root]
 
     def forget(self, root: str) -> None:
-        """Forget the owner of a thread; what was spent today still counts, so that deleting a thread frees nothing."""
+        """Forget the owner of a thread; what was spent today still counts as long as this process."""
         self._owners.pop(root, None)
 
     @property

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from antiphon.tools.assessment import Assessment
 from antiphon.tools.errors import ToolCallError
 from antiphon.tools.protected import VERSION_CONTROL
+from antiphon.tools.undo.folder import UndoFolder
 from antiphon.tools.workspace import Workspace
 
 MOST_COMPARED_BYTES = 1024 * 1024
@@ -16,7 +17,7 @@ NO_NEWLINE = "\\ No newline at end of file"
 UNENDED = "\n"  # marks a last line without a line end; no line contains it
 
 
-def assess_change(workspace: Workspace, path: str, data: bytes) -> Assessment:
+def assess_change(workspace: Workspace, path: str, data: bytes, undo: UndoFolder | None = None) -> Assessment:
     """Assess the writing of a file; raise `ToolCallError` if it cannot be written."""
     target = workspace.resolve(path)
     if any(name.lower() in VERSION_CONTROL for name in target.split("/")):
@@ -34,6 +35,7 @@ def assess_change(workspace: Workspace, path: str, data: bytes) -> Assessment:
         diff=diff.text,
         is_cut=diff.is_cut,
         reason=reason,
+        no_undo=None if undo is None else undo.file_problem(workspace),
     )
 
 

@@ -101,14 +101,14 @@ def file_functions(
         return Assessment(risk="read", kind="file", protected=(path,), reason="it reads a file that usually holds keys")
 
     def assess_write(arguments: Mapping[str, Any]) -> Assessment:
-        return assess_change(workspace, arguments["path"], _encode(arguments["content"], bounds))
+        return assess_change(workspace, arguments["path"], _encode(arguments["content"], bounds), undo)
 
     def assess_edit(arguments: Mapping[str, Any]) -> Assessment:
         path = arguments["path"]
         old = arguments["old"]
         new = arguments["new"]
         text = _text_to_edit(workspace, path, old, new, bounds, every=arguments["all"])
-        return assess_change(workspace, path, _encode(text.replace(old, new), bounds))
+        return assess_change(workspace, path, _encode(text.replace(old, new), bounds), undo)
 
     return (
         ToolFunction(READ_FILE, read, assess_read),

@@ -138,4 +138,5 @@ def test_no_undo_deletes_what_was_in_a_skipped_folder_that_was_moved(start, path
 
         bench.undo.undo(THREAD, force=True)
 
-        assert [file.read_text() for file in bench.work.rglob("only")] == ["the only copy"]
+        # A symlink may have led it out of the workspace, where nothing is undone.
+        assert [file.read_text() for file in Path(name).rglob("only")] == ["the only copy"]

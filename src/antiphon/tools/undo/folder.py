@@ -13,7 +13,7 @@ from typing import Self
 from antiphon.tools.errors import UndoError
 from antiphon.tools.undo.log import RECORDS, UndoLog, lock_folder, open_workspace
 from antiphon.tools.undo.plan import UndoPlan, UndoStep, make_plan
-from antiphon.tools.undo.records import REDO, UNDO, RecordedCall
+from antiphon.tools.undo.records import REDO, UNDO, RecordedCall, read_records
 from antiphon.tools.undo.restore import restore
 from antiphon.tools.undo.scan import Scan, TooLarge
 from antiphon.tools.undo.settings import UndoSettings
@@ -58,15 +58,26 @@ class UndoFolder:
 
     def problem(self, workspace: Workspace) -> str | None:
         """Return why the changes of commands in a workspace cannot be undone, or None if they can."""
+        return self.file_problem(workspace) or undo_problem(workspace, self.settings)
+
+    def file_problem(self, workspace: Workspace) -> str | None:
+        """Return why no changes in a workspace can be undone, not even those of file tools, or None if they can."""
         if self.folder.is_relative_to(workspace.folder):
             return f"the copies would be kept inside the workspace, in {self.folder}"
-        return undo_problem(workspace, self.settings)
+        return None
 
     def calls(self, thread: str) -> list[RecordedCall]:
-        """Return the recorded calls of a thread, the oldest first."""
+        """Return the recorded calls of a thread, the oldest first, also while another process records them."""
         with self._guard:
-            log = self._existing(thread)
-            return [] if log is None else list(log.calls.values())
+            if thread in self._logs:
+                return list(self._logs[thread].calls.values())
+            records = self._path(thread) / RECORDS
+            try:
+                return list(read_records(records).values())
+            except FileNotFoundError:
+                return []
+            except OSError as error:
+                raise UndoError(f"{records}: cannot be read: {error.strerror}") from error
 
     def plan(self, thread: str, *, redo: bool = False) -> UndoPlan:
         """Return the steps that undo all changes of a thread, or with `redo` those that take back its last undo."""

@@ -8,7 +8,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,21 +81,8 @@ class RecordFile:
         torn = lines.pop()
         if torn:
             os.ftruncate(self._file, len(data) - len(torn))
-        self._last = FIRST
-        self._lines = 0
-        calls: dict[int, RecordedCall] = {}
-        for line in lines:
-            digest, _, text = line.partition(b" ")
-            self._lines += 1
-            self._last = _digest(self._last, text)
-            try:
-                if digest.decode() != self._last:
-                    raise UndoError("it was changed")
-                _apply(calls, self._lines, json.loads(text))
-            except (UndoError, ValueError, KeyError, TypeError) as error:
-                raise UndoError(
-                    f"{self._path}: line {self._lines} is not valid: {error}; nothing was undone"
-                ) from error
+        calls, self._last = _read_lines(self._path, lines)
+        self._lines = len(lines)
         return calls
 
     def append(self, entries: Iterable[Mapping[str, Any]], *, flush: bool) -> int:
@@ -179,3 +166,25 @@ def _text(value: Any) -> str:
 
 def _digest(last: str, text: bytes) -> str:
     return hashlib.sha256(last.encode() + text).hexdigest()
+
+
+def read_records(path: Path) -> dict[int, RecordedCall]:
+    """Return the calls of a file of records by their numbers, also while another process writes it."""
+    # The last line may be incomplete.
+    return _read_lines(path, path.read_bytes().split(b"\n")[:-1])[0]
+
+
+def _read_lines(path: Path, lines: Sequence[bytes]) -> tuple[dict[int, RecordedCall], str]:
+    """Return the calls of some lines, and the digest of the last one."""
+    last = FIRST
+    calls: dict[int, RecordedCall] = {}
+    for number, line in enumerate(lines, 1):
+        digest, _, text = line.partition(b" ")
+        last = _digest(last, text)
+        try:
+            if digest.decode() != last:
+                raise UndoError("it was changed")
+            _apply(calls, number, json.loads(text))
+        except (UndoError, ValueError, KeyError, TypeError) as error:
+            raise UndoError(f"{path}: line {number} is not valid: {error}; nothing was undone") from error
+    return calls, last
