@@ -82,7 +82,11 @@ def answer(client: CheckedClient, contract: Contract, id: str) -> tuple[int, Any
     path = contract.path.replace("{id}", id).replace("{root}", id)
     response = client.request(contract.method, path, BODIES.get(name_of(contract)))
     body = response.text.replace(id, "ID")
-    return response.status_code, json.loads(body), sorted(name for name in response.headers if name != "date")
+    return response.status_code, json.loads(body or "null"), sorted(name for name in response.headers if name != "date")
+
+
+# Nothing is running under a name that a client chooses; the routes of windows are not for TCP.
+STATUSES = {"GET /vercel/chat/{id}/stream": 204, "PUT /local/threads/{id}": 403}
 
 
 @pytest.mark.parametrize("contract", WITH_THREAD, ids=name_of)
@@ -93,7 +97,7 @@ def test_a_thread_of_another_user_is_like_an_unknown_one(
     unknown = answer(ann, contract, "0" * len(people.foreign))
 
     assert answer(ann, contract, people.foreign) == unknown
-    assert unknown[0] == 404
+    assert unknown[0] == STATUSES.get(name_of(contract), 404)
     assert people.server.call(lambda app: app.runtime.roots()) == before
 
 
@@ -221,13 +225,18 @@ def scoped(people: People, scope: Scope) -> CheckedClient:
     return people.client(scope)
 
 
+def code_of(body: Any) -> object:
+    """The code of a problem, or that of an error in the form of another protocol."""
+    return body["error"].get("code") if isinstance(body.get("error"), dict) else body["code"]
+
+
 @pytest.mark.parametrize("contract", CONTRACTS, ids=name_of)
 @pytest.mark.parametrize("scope", SCOPES)
 def test_every_route_needs_the_scope_of_its_contract(people: People, contract: Contract, scope: Scope) -> None:
     path = contract.path.replace("{id}", "unknown").replace("{root}", "unknown")
     is_allowed = contract.scope == "none" or SCOPES.index(scope) >= SCOPES.index(contract.scope)
     with scoped(people, scope) as client, client.http.stream(contract.method, path, headers={"accept": "*/*"}) as got:
-        code = json.loads(got.read())["code"] if got.status_code >= 400 else ""
+        code = code_of(json.loads(got.read())) if got.status_code >= 400 else ""
 
     assert (code != "insufficient_scope") == is_allowed
 

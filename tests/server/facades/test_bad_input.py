@@ -79,7 +79,7 @@ CASES: dict[str, tuple[str, Any, int, str]] = {
     "AG-UI: unknown kind": (A, agui("new", user(), forwardedProps={"kind": "poem"}), 422, "bad_body"),
     "AG-UI: owner": (A, agui("new", user(), forwardedProps={"owner": "me"}), 422, "bad_body"),
     "AG-UI: another id": (A, agui("new", user(), forwardedProps={"id": "other"}), 422, "bad_body"),
-    "AG-UI: workspace": (A, agui("new", user(), forwardedProps={"kind": "run", "workspace": "/"}), 422, "bad_body"),
+    "AG-UI: workspace": (A, agui("new", user(), forwardedProps={"kind": "run", "workspace": "/"}), 403, "not_allowed"),
     "AG-UI: no such model": (
         A, agui("new", user(), forwardedProps={"model": "scripted:nothing"}), 422, "unusable_model",
     ),
