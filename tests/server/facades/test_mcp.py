@@ -50,7 +50,7 @@ def model(tmp_path: Path) -> str:
         {"when": "wait", "steps": endless},
         {"after": "bake", "steps": [{"text": "Baked."}]},
         {"when": "bake", "steps": [{"tool": "bake", "arguments": {"what": "bread"}}]},
-        {"when": "break", "steps": [{"error": "1001", "message": "no such model"}]},
+        {"when": "break", "steps": [{"error": "9003", "message": "no such model"}]},
         {"steps": [{"text": "Hello "}, {"text": "there."}, {"usage": {"input": 7, "output": 3}}]},
     )
 
