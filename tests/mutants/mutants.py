@@ -134,9 +134,17 @@ MUTANTS = (
     Mutant(
         "S4-120",
         "server/routes/actions.py",
-        "await context.app.threads.pause(id)",
-        "await context.app.threads.stop(id)",
+        "await context.app.threads.pause(id, key",
+        "await context.app.threads.stop(id, key",
     ),
+    # Its limit is raised by an event of a chat, and nobody can stop it.
+    Mutant(
+        "S4-120", "server/routes/actions.py", '"RAISE_LIMIT" if kind == "debate" else "raise_limit"', '"raise_limit"'
+    ),
+    Mutant("S4-120", "debate/service.py", 'self._perform(id, "STOP", key)', "super().stop(id, key=key)"),
+    # A machine is not listed; an export is not what the command line exports.
+    Mutant("X-12", "server/routes/catalog.py", "for machine in own_machines()]", "for machine in own_machines()][1:]"),
+    Mutant("X-12", "server/routes/threads.py", "threads.export(id, format)", 'threads.export(id, "json")'),
     # A route that is not there.
     Mutant("X-12", "server/routes/actions.py", '"/threads/{id}/messages"', '"/threads/{id}/message"'),
 )

@@ -1,5 +1,7 @@
 """Threads as tools and resources of MCP, message by message, in the protocols of 2025 and of 2026."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -50,7 +52,7 @@ def model(tmp_path: Path) -> str:
         {"when": "wait", "steps": endless},
         {"after": "bake", "steps": [{"text": "Baked."}]},
         {"when": "bake", "steps": [{"tool": "bake", "arguments": {"what": "bread"}}]},
-        {"when": "break", "steps": [{"error": "1001", "message": "no such model"}]},
+        {"when": "break", "steps": [{"error": "9003", "message": "no such model"}]},
         {"steps": [{"text": "Hello "}, {"text": "there."}, {"usage": {"input": 7, "output": 3}}]},
     )
 
@@ -411,3 +413,10 @@ def test_a_forged_state_is_refused(server: LiveServer, model: str, state: str) -
 
     assert code_of(result) in ("bad_body", "unknown_thread")
     assert server.call(lambda app: app.runtime.roots()) == before
+
+
+def test_the_library_is_imported_with_the_first_message() -> None:
+    code = "import sys, antiphon.server.asgi; print('mcp' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+
+    assert result.stdout == "False\n"
