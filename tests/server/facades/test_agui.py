@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
+from antiphon.app import App
+from antiphon.server.callers import Caller
+from antiphon.server.context import ServerContext
+from antiphon.server.facades.conversations import Conversation, UserMessage
 from antiphon.server.facades.failures import describe
+from antiphon.threads.errors import UnknownThread
 from tests.fixtures.facades import TOPIC, agui_body, events_of, kitchen, kitchen_model, run_agui, types
 from tests.fixtures.protocols import check_agui
 from tests.fixtures.scripted_team import script
@@ -247,3 +252,19 @@ def test_a_server_that_stops_ends_the_run_with_an_error(props: Any) -> None:
         rest = events_of("\n".join(lines))
 
     assert (rest[-1]["type"], rest[-1]["code"]) == ("RUN_ERROR", "stopping")
+
+
+def test_a_thread_belongs_to_its_caller_and_is_unknown_to_others(client: CheckedClient) -> None:
+    context = ServerContext(client.server.app, client.server.settings)
+    message = UserMessage("q", [{"type": "text", "text": "hello"}])
+
+    async def create(_: App) -> str:
+        await Conversation.create(context, Caller("ann"), "own", {"model": "scripted:demo"}, message)
+        return str((await context.app.threads.state("own")).get("owner"))
+
+    async def find(_: App) -> Any:
+        return await Conversation.find(context, Caller("bob"), "own")
+
+    assert client.server.call(create) == "ann"
+    with pytest.raises(UnknownThread):
+        client.server.call(find)

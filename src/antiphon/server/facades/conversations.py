@@ -10,10 +10,10 @@ from antiphon.server.bodies import CreateChat, CreateDebate, CreateRun
 from antiphon.server.callers import Caller, check_owner
 from antiphon.server.context import ServerContext
 from antiphon.server.contracts import check_body
+from antiphon.server.creation import create_from_body
 from antiphon.server.facades.pieces import Piece, PieceReader, node_ids
 from antiphon.server.problems import ProblemError
 from antiphon.server.requests import KEY_PREFIX
-from antiphon.server.routes.threads import create_from_body
 from antiphon.threads import Activity
 from antiphon.threads.following import UntilIdle
 from antiphon.threads.requests import Answer, unknown_request

@@ -1,0 +1,51 @@
+"""Threads created from the bodies of requests, by routes and by facades."""
+
+from typing import Any
+
+from antiphon.agents.files import default_agents
+from antiphon.server.context import ServerContext
+from antiphon.server.problems import ProblemError, problem_of
+from antiphon.threads import Refused
+
+LONGEST_TITLE = 500
+
+
+async def create_from_body(context: ServerContext, body: dict[str, Any]) -> str:
+    """Create the thread that a checked body describes, and return its id; raise `ProblemError` for wrong settings."""
+    check_title(body.get("title"))
+    settings = {key: value for key, value in body.items() if key != "kind"}
+    kind: str = body["kind"]
+    if kind in ("chat", "run") and "tools" in settings:
+        settings["tools"] = _select_tools(context, settings["tools"])
+    if kind == "run" and "agents" not in settings:
+        settings["agents"] = default_agents().agents
+    if "tools" in ((settings.get("settings") or {}).get("options") or {}) or "tools" in (settings.get("options") or {}):
+        raise ProblemError("bad_settings", "options.tools is not a setting; name tools of GET /tools in tools")
+    try:
+        return await context.app.threads.create(kind, **settings)
+    except Refused as error:
+        raise ProblemError("bad_settings", str(error)) from error
+    except (TypeError, ValueError, AttributeError, KeyError) as error:
+        # Settings whose declared type is any object are read by the code of their kind.
+        if problem_of(error) is not None:
+            raise
+        raise ProblemError("bad_settings", f"the settings of the {kind} cannot be read: {error}") from error
+
+
+def check_title(title: str | None) -> None:
+    """Raise `ProblemError` for a title that is too long."""
+    if title is not None and len(title) > LONGEST_TITLE:
+        raise ProblemError(
+            "bad_body", f"body: title has {len(title)} characters, at most {LONGEST_TITLE}", path="title"
+        )
+
+
+def _select_tools(context: ServerContext, names: list[str]) -> list[Any]:
+    """Return the tools of the app by their names: a client cannot declare the risk of a tool."""
+    toolbox = context.app.chats.resources.toolbox
+    tools = {tool.name: tool for tool in (() if toolbox is None else toolbox.tools)}
+    for name in names:
+        if name not in tools:
+            listed = ", ".join(sorted(tools)) or "none; tools on the host need `antiphon serve --workspace FOLDER`"
+            raise ProblemError("not_allowed", f"this server has no tool {name!r}; it has: {listed}")
+    return [tools[name] for name in names]
