@@ -14,11 +14,9 @@ EXAMPLE = re.compile(r"^```js\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXAMPLES = [text for page in PAGES for text in EXAMPLE.findall((DOCS / page).read_text(encoding="utf-8"))]
 
 
-@pytest.mark.parametrize(
-    ("page", "text"), EXAMPLES, ids=[f"{page}-{number}" for number, (page, _) in enumerate(EXAMPLES)]
-)
-def test_an_example_runs_and_prints_a_reply(page: str, text: str) -> None:
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_an_example_runs_and_prints_a_reply(number: int) -> None:
     with live_server() as server:
-        printed = run_code(text, ANTIPHON_URL=server.address, ANTIPHON_SERVER_TOKEN=server.settings.token)
+        printed = run_code(EXAMPLES[number], ANTIPHON_URL=server.address, ANTIPHON_SERVER_TOKEN=server.settings.token)
 
     assert len(printed.split()) > 5

@@ -130,7 +130,18 @@ def test_an_agent_of_a_run_asks_and_is_answered_in_words(client: CheckedClient, 
     assert interrupts(asked)[0]["message"] == "Which blue?"
     assert list(texts(answered).values()) == ["Painted."]
     assert answered[-1]["result"]["reason"] == "completed"
-    assert [event["stepName"] for event in answered if event["type"] == "STEP_STARTED"] == ["agent-0"]
+    assert [event["stepName"] for event in answered if event["type"] == "STEP_STARTED"] == ["painter"]
+
+
+def test_a_question_that_is_cancelled_goes_on_without_an_answer(client: CheckedClient, tmp_path: Path) -> None:
+    ask = {"steps": [{"tool": "ask_user", "arguments": {"question": "Which blue?"}}]}
+    model = script(tmp_path, {"after": "ask_user", "steps": [{"text": "Painted."}]}, ask)
+    settings = {"kind": "run", "agents": [PAINTER], "arbiter": {"kind": "rules"}, "model": model}
+    (interrupt,) = interrupts(run_agui(client, "unasked", "Paint the wall", forwardedProps=settings))
+    events = run_agui(client, "unasked", resume=[{"interruptId": interrupt["id"], "status": "cancelled"}])
+
+    check_agui(events)
+    assert events[-1]["outcome"] == {"type": "success"}
 
 
 def test_a_debate_is_on_the_first_message(client: CheckedClient, tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ FACTS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "reply_failed": HEADS,
     "reply_cancelled": HEADS,
     "agent_message": st.just({"message": {}}),
+    "agent_started": st.just({"crew": [{"mode": "painter"}, {"mode": "painter"}]}),
     "agent_completed": st.just({}),
     "agent_failed": st.just({}),
     "turn_started": st.builds(dict, participantId=st.sampled_from(["a", "b"]), requestId=st.sampled_from(["r1", "r2"])),
@@ -47,7 +48,7 @@ FACTS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "status": st.just(STATUS),
     "anything_else": st.just({}),
 }
-SPEAKERS = st.sampled_from([None, "a", "b"])
+SPEAKERS = st.sampled_from([None, "a", "b", "agent-0"])
 ACTIVITIES = st.lists(
     st.sampled_from(sorted(FACTS)).flatmap(lambda kind: st.tuples(st.just(kind), FACTS[kind], SPEAKERS)), max_size=40
 )
