@@ -191,6 +191,24 @@ def test_a_connection_that_is_closed_changes_nothing_and_another_reads_the_whole
     assert [message["id"] for message in snapshot["messages"]] == ["slow"]
 
 
+def test_a_client_that_comes_back_after_a_tool_round_gets_the_whole_run_as_events(
+    client: CheckedClient, tmp_path: Path
+) -> None:
+    slow = [{"text": "One "}, {"delay_ms": 700}, {"text": "two."}]
+    model = script(tmp_path, {"after": "bake", "steps": slow}, {"steps": [{"tool": "bake", "arguments": {}}]})
+    settings = {"model": model, "tools": ["bake"], "consent": {"mode": "auto"}}
+    with client.http.stream("POST", "/agui", json=agui_body("back", "bake", forwardedProps=settings)) as response:
+        for line in response.iter_lines():
+            if "TEXT_MESSAGE_CONTENT" in line:
+                break
+    events = run_agui(client, "back")
+
+    (snapshot,) = (event for event in events if event["type"] == "MESSAGES_SNAPSHOT")
+    assert [message["id"] for message in snapshot["messages"]] == ["bake"]
+    assert texts(events) == {"m3": "One two."}
+    assert types(events).count("TOOL_CALL_START") == 1
+
+
 def test_a_run_that_is_stopped_is_cancelled(client: CheckedClient, props: Any) -> None:
     body = agui_body("stopped", "slow", forwardedProps=props)
     lines: list[str] = []

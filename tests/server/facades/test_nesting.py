@@ -94,3 +94,12 @@ def test_the_next_message_has_the_next_free_id_of_the_tree() -> None:
     assert (ids.current, ids.is_exact) == ("m5", True)
     ids.append("m7")
     assert (ids.current, ids.is_exact) == ("m8", False)
+
+
+def test_a_thought_ends_before_the_call_that_follows_it() -> None:
+    writer = AguiWriter("thread", "run")
+    call = ("tool_called", {"id": "call-a", "name": "bake", "input": {}}, None)
+    pieces = read("chat", [("thinking", {"text": "Hm."}, None), call])
+    events = [event["type"] for piece in pieces for event in writer.write(piece)]
+
+    assert events.index("REASONING_END") < events.index("TOOL_CALL_START")
