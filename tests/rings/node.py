@@ -1,6 +1,7 @@
 """Scripts for Node in this folder, with the clients from npm that `make rings` has installed."""
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,16 +15,25 @@ PATIENCE_S = 60
 
 
 def run_script(name: str, *arguments: str, input: str = "") -> Any:
-    """Run a script, and return the JSON that it prints; skip the test where its packages are not installed.
+    """Run a script, and return the JSON that it prints; skip the test where its packages are not installed."""
+    code = (Path(__file__).parent / name).read_text(encoding="utf-8")
+    return json.loads(_run(name, code, arguments, input, {}))
 
-    Node looks for packages in the folder of a script and above, so the script is read from `.rings`.
-    """
+
+def run_code(code: str, **environment: str) -> str:
+    """Run a text as a script with more variables in its environment, and return what it prints."""
+    return _run("example.mjs", code, (), "", environment)
+
+
+def _run(name: str, code: str, arguments: tuple[str, ...], input: str, environment: dict[str, str]) -> str:
+    """Run a script; Node looks for packages in its folder and above, so it is read from `.rings`."""
     node = shutil.which("node")
     if node is None or not MODULES.is_dir():
         pytest.skip("needs Node and the packages of tests/rings/package.json; run `make rings`")
     copy = MODULES.parent / name
-    shutil.copyfile(Path(__file__).parent / name, copy)
+    copy.write_text(code, encoding="utf-8")
     command = [node, str(copy), *arguments]
-    result = subprocess.run(command, input=input, capture_output=True, text=True, timeout=PATIENCE_S)
+    variables = {**os.environ, **environment}
+    result = subprocess.run(command, input=input, env=variables, capture_output=True, text=True, timeout=PATIENCE_S)
     assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+    return result.stdout

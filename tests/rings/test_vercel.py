@@ -1,4 +1,4 @@
-"""The UI message stream with its own client: `DefaultChatTransport` and `AbstractChat` of the npm package `ai`."""
+"""The UI message stream with its own clients: `DefaultChatTransport` and `AbstractChat` of npm's `ai`, 7 and 6."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from tests.rings.node import run_script
 pytestmark = pytest.mark.rings
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Any:
+@pytest.fixture(scope="module", params=["ai", "ai-6"])
+def results(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     model = kitchen_model(tmp_path_factory.mktemp("chat"))
     with live_server(app=kitchen) as server:
-        return run_script("vercel.mjs", server.address, server.settings.token, model)
+        return run_script("vercel.mjs", server.address, server.settings.token, model, request.param)
 
 
 def parts(message: Any, type: str) -> list[Any]:

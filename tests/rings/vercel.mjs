@@ -1,9 +1,8 @@
 // DefaultChatTransport and AbstractChat of the npm package `ai` against a server: prints what they have got, as JSON.
-import {
+const [address, token, model, version] = process.argv.slice(2);
+const {
   AbstractChat, DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, readUIMessageStream,
-} from "ai";
-
-const [address, token, model] = process.argv.slice(2);
+} = await import(version);
 const transport = (thread = {}) =>
   new DefaultChatTransport({
     api: `${address}/vercel/chat`,

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
+from antiphon.app import App
+from antiphon.server.callers import Caller
+from antiphon.server.context import ServerContext
+from antiphon.server.facades.conversations import Conversation, UserMessage
 from antiphon.server.facades.failures import describe
+from antiphon.threads.errors import UnknownThread
 from tests.fixtures.facades import TOPIC, agui_body, events_of, kitchen, kitchen_model, run_agui, types
 from tests.fixtures.protocols import check_agui
 from tests.fixtures.scripted_team import script
@@ -125,7 +130,18 @@ def test_an_agent_of_a_run_asks_and_is_answered_in_words(client: CheckedClient, 
     assert interrupts(asked)[0]["message"] == "Which blue?"
     assert list(texts(answered).values()) == ["Painted."]
     assert answered[-1]["result"]["reason"] == "completed"
-    assert [event["stepName"] for event in answered if event["type"] == "STEP_STARTED"] == ["agent-0"]
+    assert [event["stepName"] for event in answered if event["type"] == "STEP_STARTED"] == ["painter"]
+
+
+def test_a_question_that_is_cancelled_goes_on_without_an_answer(client: CheckedClient, tmp_path: Path) -> None:
+    ask = {"steps": [{"tool": "ask_user", "arguments": {"question": "Which blue?"}}]}
+    model = script(tmp_path, {"after": "ask_user", "steps": [{"text": "Painted."}]}, ask)
+    settings = {"kind": "run", "agents": [PAINTER], "arbiter": {"kind": "rules"}, "model": model}
+    (interrupt,) = interrupts(run_agui(client, "unasked", "Paint the wall", forwardedProps=settings))
+    events = run_agui(client, "unasked", resume=[{"interruptId": interrupt["id"], "status": "cancelled"}])
+
+    check_agui(events)
+    assert events[-1]["outcome"] == {"type": "success"}
 
 
 def test_a_debate_is_on_the_first_message(client: CheckedClient, tmp_path: Path) -> None:
@@ -173,6 +189,24 @@ def test_a_connection_that_is_closed_changes_nothing_and_another_reads_the_whole
     assert texts(events) == {"m1": "One two."}
     (snapshot,) = (event for event in events if event["type"] == "MESSAGES_SNAPSHOT")
     assert [message["id"] for message in snapshot["messages"]] == ["slow"]
+
+
+def test_a_client_that_comes_back_after_a_tool_round_gets_the_whole_run_as_events(
+    client: CheckedClient, tmp_path: Path
+) -> None:
+    slow = [{"text": "One "}, {"delay_ms": 700}, {"text": "two."}]
+    model = script(tmp_path, {"after": "bake", "steps": slow}, {"steps": [{"tool": "bake", "arguments": {}}]})
+    settings = {"model": model, "tools": ["bake"], "consent": {"mode": "auto"}}
+    with client.http.stream("POST", "/agui", json=agui_body("back", "bake", forwardedProps=settings)) as response:
+        for line in response.iter_lines():
+            if "TEXT_MESSAGE_CONTENT" in line:
+                break
+    events = run_agui(client, "back")
+
+    (snapshot,) = (event for event in events if event["type"] == "MESSAGES_SNAPSHOT")
+    assert [message["id"] for message in snapshot["messages"]] == ["bake"]
+    assert texts(events) == {"m3": "One two."}
+    assert types(events).count("TOOL_CALL_START") == 1
 
 
 def test_a_run_that_is_stopped_is_cancelled(client: CheckedClient, props: Any) -> None:
@@ -247,3 +281,19 @@ def test_a_server_that_stops_ends_the_run_with_an_error(props: Any) -> None:
         rest = events_of("\n".join(lines))
 
     assert (rest[-1]["type"], rest[-1]["code"]) == ("RUN_ERROR", "stopping")
+
+
+def test_a_thread_belongs_to_its_caller_and_is_unknown_to_others(client: CheckedClient) -> None:
+    context = ServerContext(client.server.app, client.server.settings)
+    message = UserMessage("q", [{"type": "text", "text": "hello"}])
+
+    async def create(_: App) -> str:
+        await Conversation.create(context, Caller("ann"), "own", {"model": "scripted:demo"}, message)
+        return str((await context.app.threads.state("own")).get("owner"))
+
+    async def find(_: App) -> Any:
+        return await Conversation.find(context, Caller("bob"), "own")
+
+    assert client.server.call(create) == "ann"
+    with pytest.raises(UnknownThread):
+        client.server.call(find)

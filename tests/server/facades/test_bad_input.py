@@ -85,6 +85,7 @@ CASES: dict[str, tuple[str, Any, int, str]] = {
     ),
     "AG-UI: no such tool": (A, agui("new", user(), forwardedProps={"tools": ["shell"]}), 403, "not_allowed"),
     "AG-UI: short topic": (A, agui("new", user(), forwardedProps={"kind": "debate"}), 422, "bad_settings"),
+    "AG-UI: task of nothing": (A, agui("new", user(" "), forwardedProps={"kind": "run"}), 422, "bad_body"),
     "AG-UI: answer to nothing": (A, resume(), 409, "unknown_request"),
     "AG-UI: answer without an id": (A, agui(resume=[{"status": "resolved"}]), 422, "bad_body"),
     "AG-UI: answer of another status": (A, resume(status="maybe"), 422, "bad_body"),

@@ -37,6 +37,7 @@ FACTS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "reply_failed": HEADS,
     "reply_cancelled": HEADS,
     "agent_message": st.just({"message": {}}),
+    "agent_started": st.just({"crew": [{"mode": "painter"}, {"mode": "painter"}]}),
     "agent_completed": st.just({}),
     "agent_failed": st.just({}),
     "turn_started": st.builds(dict, participantId=st.sampled_from(["a", "b"]), requestId=st.sampled_from(["r1", "r2"])),
@@ -47,7 +48,7 @@ FACTS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "status": st.just(STATUS),
     "anything_else": st.just({}),
 }
-SPEAKERS = st.sampled_from([None, "a", "b"])
+SPEAKERS = st.sampled_from([None, "a", "b", "agent-0"])
 ACTIVITIES = st.lists(
     st.sampled_from(sorted(FACTS)).flatmap(lambda kind: st.tuples(st.just(kind), FACTS[kind], SPEAKERS)), max_size=40
 )
@@ -93,3 +94,12 @@ def test_the_next_message_has_the_next_free_id_of_the_tree() -> None:
     assert (ids.current, ids.is_exact) == ("m5", True)
     ids.append("m7")
     assert (ids.current, ids.is_exact) == ("m8", False)
+
+
+def test_a_thought_ends_before_the_call_that_follows_it() -> None:
+    writer = AguiWriter("thread", "run")
+    call = ("tool_called", {"id": "call-a", "name": "bake", "input": {}}, None)
+    pieces = read("chat", [("thinking", {"text": "Hm."}, None), call])
+    events = [event["type"] for piece in pieces for event in writer.write(piece)]
+
+    assert events.index("REASONING_END") < events.index("TOOL_CALL_START")

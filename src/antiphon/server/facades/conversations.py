@@ -11,18 +11,19 @@ from antiphon.server.bodies import CreateChat, CreateDebate, CreateRun
 from antiphon.server.callers import Caller, check_owner
 from antiphon.server.context import ServerContext
 from antiphon.server.contracts import check_body
+from antiphon.server.creation import create_from_body
 from antiphon.server.facades.pieces import Piece, PieceReader, node_ids
 from antiphon.server.problems import ProblemError
 from antiphon.server.requests import KEY_PREFIX
-from antiphon.server.routes.threads import create_from_body
 from antiphon.threads import Activity
 from antiphon.threads.errors import UnknownThread
 from antiphon.threads.following import UntilIdle
-from antiphon.threads.requests import Answer, unknown_request
+from antiphon.threads.requests import PERMISSION, Answer, OpenRequest, unknown_request
 
 Json = Mapping[str, Any]
 MESSAGE_ID = re.compile(r"[!-~]{1,200}")
 PAGE = 500
+NO_ANSWER = "The person gave no answer."
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,8 @@ class Conversation:
     ) -> "Conversation":
         """Create a thread: a chat, unless the settings say otherwise; a debate is on the question, without a topic."""
         body = {"kind": "chat", **settings}
+        if body["kind"] != "chat" and not (question and question.text.strip()):
+            raise ProblemError("bad_body", f"body: a {body['kind']!s:.20} begins with a text", path="messages")
         if body["kind"] == "debate" and question is not None and "topic" not in body:
             body["topic"] = question.text
         if reserved := {"id", "owner"} & settings.keys():
@@ -150,16 +153,18 @@ class Conversation:
         """
         snapshot = await self.threads.snapshot(self.id)
         is_open = {request.id: request for request in await self.threads.requests(self.id)}
-        earlier: list[Receipt] = []
+        receipts: list[Receipt] = []
         for id, answer in answers.items():
             receipt = await self._store.outcome(self.id, _answer_key(key, id))
             if receipt is not None and receipt.status == "accepted":
-                earlier.append(receipt)
+                receipts.append(receipt)
             elif id not in is_open:
                 raise unknown_request(snapshot, id)
             else:
-                answer.to_event(is_open[id], 0)  # raises an error if it does not fit the request
-        receipts = [*earlier, *[await self._answer(id, answer, _answer_key(key, id)) for id, answer in answers.items()]]
+                _fit(answer, is_open[id]).to_event(is_open[id], 0)  # raises an error if it does not fit the request
+        for id, answer in answers.items():
+            fitting = _fit(answer, is_open[id]) if id in is_open else answer
+            receipts.append(await self._answer(id, fitting, _answer_key(key, id)))
         return min(receipt.seq for receipt in receipts) - 1
 
     async def _answer(self, id: str, answer: Answer, key: str) -> Receipt:
@@ -216,6 +221,12 @@ def image_part(url: str, media_type: str | None) -> Json:
     if not (url.startswith("data:") and data and (media_type or kind).startswith("image/")):
         raise ProblemError("bad_body", "body: a file must be an image in a data: URL, as base64", path="messages")
     return {"type": "image", "mediaType": media_type or kind, "data": data}
+
+
+def _fit(answer: Answer, request: OpenRequest) -> Answer:
+    """Return an answer as a request takes it: a question is not denied, but left without an answer."""
+    is_question = bool(request.address) and request.reason != PERMISSION and request.limit is None
+    return Answer(NO_ANSWER) if is_question and answer.decision == "deny" and answer.text is None else answer
 
 
 def _answer_key(key: str, request: str) -> str:

@@ -52,7 +52,6 @@ class Answered:
     text: str
     failed: bool = False
     denied: bool = False
-    speaker: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,6 @@ class MessageEnded:
     """The end of a message."""
 
     message: str
-    speaker: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +149,7 @@ class PieceReader:
         self.run: str | None = None  # the id of the run of the thread
         self._is_chat = kind == "chat"
         self._turns: dict[str, str] = {}  # the turns of debaters
+        self._names: dict[str, str] = {}  # the names of agents
         self._messages: dict[str | None, str] = {}  # the messages in progress, by speaker
         self._rounds: dict[str | None, _Round] = {}
 
@@ -160,17 +159,18 @@ class PieceReader:
         match activity.kind:
             case "text" | "thinking" as kind:
                 if facts["text"]:
-                    yield WordDelta(self._message(activity), kind, facts["text"], activity.speaker)
+                    yield WordDelta(self._message(activity), kind, facts["text"], self._name(activity.speaker))
             case "tool_called":
                 self._round(activity).calls.append(facts["id"])
                 message = self._message(activity)
-                yield Called(message, facts["id"], facts["name"], facts["input"], activity.speaker)
+                speaker = self._name(activity.speaker)
+                yield Called(message, facts["id"], facts["name"], facts["input"], speaker)
             case "tool_ended" | "tool_answered" | "call_refused" | "tools_answered":
                 yield from self._results(activity)
             case "replied":
                 self._add_usage(facts["usage"])
             case kind if kind in REPLY_ENDS and self._is_chat:
-                yield MessageEnded(self._message(activity), activity.speaker)
+                yield MessageEnded(self._message(activity))
                 self._messages.clear()
                 self.ids.append(facts.get("head"))
             case "agent_message":
@@ -187,6 +187,8 @@ class PieceReader:
             case "turn_ended":
                 yield from self._end_message(activity.speaker)
                 yield TurnEnded(activity.speaker)
+            case "agent_started":
+                self._names = _crew_names(facts["crew"])
             case "agent_completed" | "agent_failed":
                 for speaker in list(self._messages):
                     yield from self._end_message(speaker)
@@ -222,7 +224,11 @@ class PieceReader:
     def _end_message(self, speaker: str | None) -> Iterator[Piece]:
         message = self._messages.pop(speaker, None)
         if message is not None:
-            yield MessageEnded(message, speaker)
+            yield MessageEnded(message)
+
+    def _name(self, speaker: str | None) -> str | None:
+        """Return the name of an agent, or the id of a debater."""
+        return None if speaker is None else self._names.get(speaker, speaker)
 
     def _round(self, activity: Activity) -> _Round:
         return self._rounds.setdefault(activity.speaker, _Round())
@@ -257,12 +263,21 @@ class PieceReader:
     ) -> Answered:
         self._round(activity).answered.add(id)
         node = self.ids.current if self._is_chat else "result"
-        return Answered(result_id(node, id), id, text, failed, denied, activity.speaker)
+        return Answered(result_id(node, id), id, text, failed, denied)
 
     def _add_usage(self, usage: Json | None) -> None:
         for name, number in (usage or {}).items():
             if isinstance(number, int) and not isinstance(number, bool):
                 self.tokens[name] = self.tokens.get(name, 0) + number
+
+
+def _crew_names(crew: Sequence[Json]) -> dict[str, str]:
+    """Return the names of the agents that work now, by their ids; of two with one name each has its number too."""
+    modes = [member["mode"] for member in crew]
+    return {
+        f"agent-{number}": mode if modes.count(mode) == 1 else f"{mode} {number + 1}"
+        for number, mode in enumerate(modes)
+    }
 
 
 def asked_calls(request: OpenRequest) -> list[Json]:

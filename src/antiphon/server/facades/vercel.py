@@ -20,6 +20,7 @@ from antiphon.server.facades.vercel_chunks import Chunk, ChunkWriter, request_id
 from antiphon.server.problems import ProblemError
 from antiphon.server.requests import ClientId
 from antiphon.server.streams import MEDIA_TYPE, EventStream, frame
+from antiphon.threads.errors import UnknownThread
 from antiphon.threads.requests import Answer
 
 Json = Mapping[str, Any]
@@ -69,7 +70,10 @@ async def chat_vercel(request: Request, context: Context, caller: RequestCaller)
 )
 async def resume_vercel(context: Context, caller: RequestCaller, id: ClientId) -> Response:
     """The reply in progress from its beginning, and then as it goes on."""
-    thread = await Conversation.find(context, caller, id)
+    try:
+        thread = await Conversation.find(context, caller, id)
+    except UnknownThread:  # of another user: as one that does not exist
+        thread = None
     after = None if thread is None else await thread.running_since()
     if thread is None or after is None:
         return Response(status_code=204)

@@ -2,31 +2,26 @@
 
 import hashlib
 import secrets
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import Query, Request, Response
 
-from antiphon.agents.files import default_agents
-from antiphon.providers.base import Tool
 from antiphon.server.bodies import ChangeThread, CreateChat, CreateDebate, CreateRun, ForkThread
 from antiphon.server.callers import Caller, RequestCaller, check_owner, note_thread, require_own_name
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, json_response, read_body
+from antiphon.server.creation import ID_BYTES, check_title, create_from_body
 from antiphon.server.local import is_local
-from antiphon.server.local_rules import forget_thread, join_thread, offered_tools, take_local_settings
-from antiphon.server.problems import ProblemError, problem_of
+from antiphon.server.local_rules import forget_thread, join_thread
+from antiphon.server.problems import ProblemError
 from antiphon.server.replies import OpenedThread, ThreadList, UsageReply
 from antiphon.server.requests import Key, Limit, ThreadId, letter_id, thread_response
-from antiphon.threads import Refused
 from antiphon.threads.pages import view_to_json
 
 routes = Routes("threads")
 EXPORTS = {"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8", "json": "application/json"}
 # An exported page has styles and pictures of its own, and nothing else.
 EXPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-LONGEST_TITLE = 500
-ID_BYTES = 12  # an id that cannot be guessed
 MOST_DELETIONS = 1000
 
 
@@ -74,48 +69,6 @@ async def _existing(context: ServerContext, caller: Caller, id: str, kind: str) 
     if (await context.app.threads.state(id)).get("kind") != kind:
         raise ProblemError("key_reused", f"the key was used for thread {id!r}, which is no {kind}; use another key")
     return await thread_response(context, id)
-
-
-async def create_from_body(context: ServerContext, body: dict[str, Any], *, is_window: bool = False) -> str:
-    """Create the thread that a checked body describes, and return its id; raise `ProblemError` for wrong settings."""
-    _check_title(body.get("title"))
-    settings = {key: value for key, value in take_local_settings(body, is_window=is_window).items() if key != "kind"}
-    kind: str = body["kind"]
-    tools = offered_tools(context, is_window=is_window and "workspace" in settings)
-    if kind in ("chat", "run") and "tools" in settings:
-        settings["tools"] = _select_tools(tools, settings["tools"])
-    elif kind == "run" and "workspace" in settings:
-        settings["tools"] = tools
-    if kind == "run" and "agents" not in settings:
-        settings["agents"] = default_agents().agents
-    if "tools" in ((settings.get("settings") or {}).get("options") or {}) or "tools" in (settings.get("options") or {}):
-        raise ProblemError("bad_settings", "options.tools is not a setting; name tools of GET /tools in tools")
-    try:
-        return await context.app.threads.create(kind, **{"id": secrets.token_hex(ID_BYTES), **settings})
-    except Refused as error:
-        raise ProblemError("bad_settings", str(error), error=type(error).__name__) from error
-    except (TypeError, ValueError, AttributeError, KeyError) as error:
-        # Settings whose declared type is any object are read by the code of their kind.
-        if problem_of(error) is not None:
-            raise
-        raise ProblemError("bad_settings", f"the settings of the {kind} cannot be read: {error}") from error
-
-
-def _check_title(title: str | None) -> None:
-    if title is not None and len(title) > LONGEST_TITLE:
-        raise ProblemError(
-            "bad_body", f"body: title has {len(title)} characters, at most {LONGEST_TITLE}", path="title"
-        )
-
-
-def _select_tools(offered: Sequence[Tool], names: list[str]) -> list[Any]:
-    """Return the offered tools by their names: a client cannot declare the risk of a tool."""
-    tools = {tool.name: tool for tool in offered}
-    for name in names:
-        if name not in tools:
-            listed = ", ".join(sorted(tools)) or "none; tools on the host need `antiphon serve --workspace FOLDER`"
-            raise ProblemError("not_allowed", f"this server has no tool {name!r}; it has: {listed}")
-    return [tools[name] for name in names]
 
 
 @routes.add("GET", "/threads", "List threads, the latest changed first, or search their texts", gives=ThreadList)
@@ -169,7 +122,7 @@ async def open_thread(
 async def change_thread(request: Request, context: Context, id: ThreadId, key: Key = None) -> Response:
     """Set its title, or archive it."""
     body = await read_body(request, ChangeThread)
-    _check_title(body.get("title"))
+    check_title(body.get("title"))
     await context.app.threads.status(id)
     if "title" in body:
         await context.app.threads.rename(id, body["title"], key=letter_id(key, "/title"))

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from antiphon.runtime.records import Receipt
+from antiphon.server.creation import create_from_body
 from antiphon.server.facades.mcp.calls import McpCall, answer_forms, follow, settle
 from antiphon.server.facades.mcp.outcomes import describe_request, outcome_of
 from antiphon.server.facades.mcp.reading import ToolOutput
 from antiphon.server.facades.mcp.schemas import check_range
 from antiphon.server.problems import ProblemError
 from antiphon.server.requests import KEY, KEY_PREFIX, require_kind
-from antiphon.server.routes.threads import create_from_body
 from antiphon.threads import Record, ThreadPage
 
 REPLY_S = 50.0  # less than the minute after which many clients give up
