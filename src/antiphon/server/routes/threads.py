@@ -12,10 +12,10 @@ from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, json_response, read_body
 from antiphon.server.creation import ID_BYTES, check_title, create_from_body
 from antiphon.server.local import is_local
-from antiphon.server.local_rules import forget_thread, join_thread
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import OpenedThread, ThreadList, UsageReply
 from antiphon.server.requests import Key, Limit, ThreadId, letter_id, thread_response
+from antiphon.server.window_threads import forget_thread, join_thread
 from antiphon.threads.pages import view_to_json
 
 routes = Routes("threads")
