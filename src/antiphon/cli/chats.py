@@ -10,6 +10,7 @@ from antiphon.chat.export import branch_document
 from antiphon.cli.exports import export_text
 from antiphon.cli.frame import UsageError, print_lines
 from antiphon.cli.options import store_file
+from antiphon.cli.windows import free_store
 from antiphon.threads.export.markdown import to_markdown
 from antiphon.threads.kinds import Record
 
@@ -35,8 +36,10 @@ def import_chat(options: argparse.Namespace) -> int:
     except BadArchive as error:
         raise BadArchive(f"{options.file}: {error}; nothing imported") from error
 
+    store = free_store(store_file(options))
+
     async def run() -> str:
-        async with App(store_file(options)) as app:
+        async with App(store) as app:
             return await app.chats.restore(**settings)
 
     return print_lines([asyncio.run(run())])

@@ -144,19 +144,24 @@ def free_store(store: Path) -> Path:
 
     Raise `UsageError` if the server is in use.
     """
-    if local.is_enabled(os.environ):
-        asyncio.run(_free_store(store))
-    return store
+    return asyncio.run(release(store))
 
 
-async def _free_store(store: Path) -> None:
+async def release(store: Path) -> Path:
+    """Return a store that this process can own, as `free_store` does."""
+    if not local.is_enabled(os.environ):
+        return store
     try:
         path = local.socket_path(store)
     except local.LocalServerError:
-        return
+        return store
     server = await local.read_server(path)
-    if server is None:
-        return
+    if server is not None:
+        await _hand_over(store, path, server)
+    return store
+
+
+async def _hand_over(store: Path, path: Path, server: local.ServerInfo) -> None:
     is_ending = False
     if server.mode == "local":
         body = {"version": VERSION, "ifIdle": True}
