@@ -27,40 +27,13 @@ from antiphon.client.local import (
     server_environment,
     socket_path,
 )
-
-PATIENCE_S = 30.0
+from tests.fixtures.local_server import until_gone, windows_on
 
 
 @pytest.fixture
 def store(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A store whose server is enabled, and ended after the test."""
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(short_folder))
-    monkeypatch.setenv("XDG_STATE_HOME", str(short_folder / "state"))
-    monkeypatch.setenv("ANTIPHON_SERVER", "on")
-    path = short_folder / "store.db"
-    yield path
-    asyncio.run(end_server(socket_path(path)))
-
-
-async def end_server(path: Path) -> None:
-    """End the server behind a socket, and wait for its process."""
-    server = await read_server(path)
-    if server is not None:
-        os.kill(server.pid, signal.SIGTERM)
-        await until_gone(server.pid)
-
-
-async def until_gone(pid: int) -> None:
-    """Wait for the end of a process that is not our child."""
-    for _ in range(int(PATIENCE_S * 100)):
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except OSError:
-            return
-        if state == "Z":
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError(f"process {pid} does not end")
+    with windows_on(short_folder, monkeypatch) as path:
+        yield path
 
 
 def test_the_socket_is_in_a_private_folder_and_named_by_the_store(store: Path) -> None:

@@ -1,6 +1,7 @@
 """Windows of the server's machine: who may use the socket, what only they may do, their keys and their folders."""
 
 import asyncio
+import json
 import logging
 import os
 import socket
@@ -21,8 +22,12 @@ from antiphon.runtime.records import Origin, Task
 from antiphon.runtime.tasks import CURRENT
 from antiphon.server.folders import Folders
 from antiphon.server.local import is_own_peer, open_local_socket, peer_uid
+from antiphon.server.local_rules import created_with
 from antiphon.server.windows import WindowKeys, Windows
 from antiphon.testing.fake_llm import FakeLLM
+from antiphon.tools.context import CURRENT as CONTEXT
+from antiphon.tools.context import Context
+from antiphon.tools.undo.folder import UndoFolder
 from tests.fixtures.scripted_team import script
 from tests.fixtures.server import LiveServer, live_server, window_client
 
@@ -313,11 +318,86 @@ def test_a_thread_without_its_key_fails_with_what_to_do_and_is_continued_with_it
     assert f"antiphon chat --thread {thread}" in error
 
 
-def test_a_model_that_a_window_lacks_the_key_of_is_refused_at_once(server: LiveServer) -> None:
+def test_a_model_that_a_window_lacks_the_key_of_is_refused_at_once(
+    server: LiveServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.setenv("ANTIPHON_KEYS", "/nowhere/keys.toml")
     with server.window() as window:
         body = {"kind": "chat", "model": "anthropic:claude-sonnet-5-5"}
         assert window.problem("POST", "/threads", body) == (422, "unusable_model")
         window.request("PUT", "/local/keys", {"keys": {"ANTHROPIC_API_KEY": CANARY_KEY}})
         window.post("/threads", body)
+        assert usable(window.get("/models")) is True
     with server.client() as client:
+        assert usable(client.get("/models")) is False
         assert client.problem("POST", "/threads", body) == (422, "unusable_model")
+
+
+def test_a_model_by_file_is_for_windows_and_their_threads(server: LiveServer, tmp_path: Path) -> None:
+    model = script(tmp_path, {"steps": [{"text": "From a file."}]})
+    with server.window() as window, server.client() as client:
+        assert client.problem("POST", "/threads", {"kind": "chat", "model": model}) == (422, "unusable_model")
+        thread = window.chat(model=model)
+        client.post(f"/threads/{thread}/messages", {"text": "Hello"})
+
+        assert server.wait_until_idle(thread) == "completed"
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [({"model": "a", "fallback": ["b"]}, ["a", "b"]), ({"agents": {"x": {"model": "c"}}, "model": None}, ["c"]),
+     ({"judge": {"model": "d"}, "participants": [{"model": "e"}]}, ["d", "e"]),
+     ({"settings": {"options": {"model": "f"}}, "arbiter": None}, [])],
+)  # fmt: skip
+def test_the_models_of_a_thread_are_those_that_were_checked(config: dict[str, Any], expected: list[str]) -> None:
+    assert created_with(config) == expected
+
+
+def test_a_command_does_not_become_a_window(server: LiveServer, tmp_path: Path) -> None:
+    assert server.local is not None
+    connect = f"import socket; socket.socket(socket.AF_UNIX).connect({str(server.local.path)!r}); print('in')"
+    command = f'{sys.executable} -c "{connect}"'
+
+    async def scenario() -> str:
+        folders = Folders(hidden=[server.local.path.parent] if server.local else [])
+        folders.give("t", tmp_path)
+        async with folders.lease("t") as tools:
+            result = await tools.call(ToolCall("1", "shell", json.dumps({"command": command})))
+        folders.close()
+        return str(result)
+
+    output = asyncio.run(scenario())
+
+    assert "Error" in output
+    assert "'in'" not in output.replace("print('in')", "")
+
+
+def test_the_changes_of_a_thread_can_be_undone_by_another_process_soon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("antiphon.server.folders.UNDO_S", 0.0)
+    work = tmp_path / "work"
+    work.mkdir()
+
+    async def scenario(undo: UndoFolder) -> None:
+        folders = Folders(undo=undo)
+        folders.give("t", work)
+        async with folders.lease("t") as tools:
+            CONTEXT.set(Context(thread="t"))
+            arguments = json.dumps({"path": "a.txt", "content": "new"})
+            assert not (await tools.call(ToolCall("1", "write_file", arguments))).is_error
+        await asyncio.sleep(0.01)
+        await asyncio.get_running_loop().shutdown_default_executor()
+        folders.close()
+
+    with UndoFolder(tmp_path / "undo") as undo, UndoFolder(tmp_path / "undo") as other:
+        asyncio.run(scenario(undo))
+        other.undo("t")
+
+    assert not (work / "a.txt").exists()
+
+
+def usable(models: dict[str, Any]) -> bool:
+    """True if the models of Anthropic can be used."""
+    return any(row["usable"] for row in models["items"] if row["reference"].startswith("anthropic"))

@@ -20,6 +20,7 @@ from antiphon.cli.render.plain import write
 from antiphon.threads.toolbox import Toolbox
 
 if TYPE_CHECKING:
+    from antiphon.server.local import LocalServer
     from antiphon.server.running import Binding
     from antiphon.server.settings import ServerSettings
 
@@ -135,7 +136,7 @@ async def _serve(options: argparse.Namespace, binding: "Binding", settings: "Ser
     async with AsyncExitStack() as stack:
         toolbox = _toolbox(stack, options.workspace)
         store = store_file(options)
-        local = open_local(stack, store, "serve", toolbox) if is_used_by_windows() else None
+        local = _open_windows(stack, store, toolbox)
         app = await open_app(stack, options, store, toolbox, local)
         try:
             await run_server(app, settings, binding, announce, local)
@@ -144,6 +145,17 @@ async def _serve(options: argparse.Namespace, binding: "Binding", settings: "Ser
             raise UsageError(
                 f"cannot listen on {binding.host}:{binding.port}: {reason}; choose another with --port"
             ) from error
+
+
+def _open_windows(stack: AsyncExitStack, store: Path, toolbox: Toolbox | None) -> "LocalServer | None":
+    """Return the side of the server for windows of this machine; None if they use none, or cannot."""
+    if not is_used_by_windows():
+        return None
+    try:
+        return open_local(stack, store, "serve", toolbox)
+    except UsageError as error:
+        logging.getLogger("antiphon.server").warning("terminals cannot use this server: %s", error)
+        return None
 
 
 async def _serve_windows(options: argparse.Namespace, settings: "ServerSettings") -> None:

@@ -108,7 +108,7 @@ class _Exchange:
         if is_local(self._scope):
             check_local_headers(headers)
             self._scope[CALLER] = OPERATOR
-            join_changed_thread(self._context, method, path)
+            await join_changed_thread(self._context, method, path)
         elif not await self._admit_remote(method, path, headers):
             return False
         if metrics.running - metrics.streams > settings.most_requests or metrics.streams >= settings.most_streams:

@@ -16,10 +16,10 @@ async def is_busy(context: ServerContext, *, requests: int = 0) -> bool:
     """Return whether a server is in use, apart from a number of requests, or will be within the idle time."""
     if context.metrics.running > requests:
         return True
-    due = context.app.runtime.loop.inboxes.next_alarm
-    if due is not None and due <= context.app.runtime.now() + context.settings.idle_s * 1000:
+    if await context.app.library.latest(1, status=RUNNING, archived=None):
         return True
-    return bool(await context.app.library.latest(1, status=RUNNING, archived=None))
+    soon = context.app.runtime.now() + context.settings.idle_s * 1000
+    return any(due <= soon for _, due in await context.app.runtime.store.due_times())
 
 
 async def end_when_idle(context: ServerContext, stop: Callable[[], None]) -> None:

@@ -1,6 +1,7 @@
 """Rules of requests that only windows of this machine may make: routes, folders, and threads that have one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,10 +9,12 @@ from fastapi import Depends, Request
 
 from antiphon.providers.base import Tool
 from antiphon.runtime.errors import RuntimeFault
+from antiphon.runtime.histories import HistoryIds, is_continued
 from antiphon.server.access import SAFE
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.folders import WORKSPACE
 from antiphon.server.local import LocalServer, is_local
+from antiphon.server.models import WindowModels
 from antiphon.server.problems import ProblemError
 from antiphon.server.windows import WINDOW
 from antiphon.threads import MODES
@@ -101,8 +104,25 @@ def join_thread(context: ServerContext, thread: str) -> None:
         context.local.windows.join(WINDOW.get(), thread)
 
 
-def join_changed_thread(context: ServerContext, method: str, path: str) -> None:
-    """Note that a window works on the thread that its request changes."""
+async def join_changed_thread(context: ServerContext, method: str, path: str) -> None:
+    """Note that a window works on the thread that its request changes, and trust the models of that thread."""
     parts = path.strip("/").split("/")
-    if method not in SAFE and len(parts) >= 3 and parts[0] in CHANGING:
-        join_thread(context, parts[1])
+    if method in SAFE or len(parts) < 3 or parts[0] not in CHANGING or context.local is None:
+        return
+    join_thread(context, parts[1])
+    models = context.app.models
+    if not isinstance(models, WindowModels):
+        return
+    with suppress(RuntimeFault):  # the route says that there is no such thread
+        origin = await context.app.runtime.origin(parts[1])
+        if not is_continued(HistoryIds(origin.history).current):
+            models.trust(created_with((origin.input or {}).get("config") or {}))
+
+
+def created_with(config: Mapping[str, Any]) -> list[str]:
+    """Return the models that were checked when a thread was created with its settings."""
+    agents = config.get("agents") or {}
+    users = [config, config.get("arbiter"), config.get("judge"), *agents.values(), *(config.get("participants") or ())]
+    settings = [user for user in users if isinstance(user, Mapping)]
+    names = [name for user in settings for name in (user.get("model"), *(user.get("fallback") or ()))]
+    return [name for name in names if isinstance(name, str)]

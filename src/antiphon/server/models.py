@@ -1,6 +1,6 @@
 """Models of a server: those of the operator's providers, and none by a file or an address that a client chooses."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from antiphon.errors import Code
 from antiphon.providers.base import Model, Provider
@@ -37,6 +37,10 @@ class WindowModels(ServedModels):
         super().__init__(keys=keys, base_urls=base_urls)
         self._chosen: set[str] = set()
 
+    def trust(self, references: Iterable[str]) -> None:
+        """Let threads use models that a window has chosen."""
+        self._chosen.update(references)
+
     def open_unshared(self, reference: str | Reference) -> Provider:
         """Open the model that a reference names, also for `open`."""
         if str(reference) in self._chosen:
@@ -48,7 +52,7 @@ class WindowModels(ServedModels):
         if not IS_LOCAL.get():
             return await super().check(reference)
         model = await Models.check(self, reference)
-        self._chosen.add(str(reference))
+        self.trust([str(reference)])
         return model
 
 

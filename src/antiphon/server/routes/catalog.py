@@ -15,14 +15,16 @@ from antiphon.server.contracts import Routes, json_response
 from antiphon.server.local_rules import offered_tools
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import AgentList, ChartList, ChartReply, ModelList, ToolList
+from antiphon.server.windows import WindowKeys
 
 routes = Routes("catalog")
 
 
 @routes.add("GET", "/models", "Models, and whether they can be used here", gives=ModelList)
-async def read_models() -> Response:
+async def read_models(context: Context) -> Response:
     """A provider that cannot be used has one row with the reason."""
-    rows = await asyncio.to_thread(list_models)  # it may ask a local server
+    keys = None if context.local is None else WindowKeys(context.local.windows)
+    rows = await asyncio.to_thread(list_models, keys)  # it may ask a local server
     return json_response({"items": [_model_row(row) for row in rows]})
 
 

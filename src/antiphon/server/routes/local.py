@@ -1,5 +1,6 @@
 """Routes for windows of the server's machine, over its socket: the server itself, keys, folders, handing over."""
 
+import logging
 import os
 
 from fastapi import Request, Response
@@ -17,6 +18,7 @@ from antiphon.server.windows import KEY_VARIABLES, WINDOW
 from antiphon.version import VERSION
 
 routes = Routes("local")
+_log = logging.getLogger("antiphon.server")
 
 
 @routes.add("GET", "/local", "The server itself, for windows of its machine", gives=LocalReply)
@@ -71,5 +73,6 @@ async def hand_over(request: Request, context: Context, local: Local) -> Respons
     body = await read_body(request, HandOver)
     if body.get("ifIdle") and (local.mode != "local" or await is_busy(context, requests=1)):
         raise ProblemError("busy", f"the server of version {VERSION} is in use; try again when it is idle")
+    _log.warning("the store is handed over to version %s", body.get("version", VERSION)[:40])
     local.stop()
     return json_response({"pid": os.getpid()}, 202)
