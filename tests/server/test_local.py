@@ -14,15 +14,20 @@ from typing import Any
 
 import pytest
 
+from antiphon.app import App
 from antiphon.background_loop import BackgroundLoop, OpenOnLoop
 from antiphon.messages import ToolCall
 from antiphon.providers.keys import Keys
 from antiphon.runtime.histories import change_history
 from antiphon.runtime.records import Origin, Task
 from antiphon.runtime.tasks import CURRENT
+from antiphon.server.callers import Caller
+from antiphon.server.context import ServerContext
 from antiphon.server.folders import Folders
 from antiphon.server.local import is_own_peer, open_local_socket, peer_uid
-from antiphon.server.local_rules import created_with
+from antiphon.server.local_rules import check_remote_change
+from antiphon.server.problems import ProblemError
+from antiphon.server.window_threads import created_with
 from antiphon.server.windows import WindowKeys, Windows
 from antiphon.testing.fake_llm import FakeLLM
 from antiphon.tools.context import CURRENT as CONTEXT
@@ -401,3 +406,18 @@ def test_the_changes_of_a_thread_can_be_undone_by_another_process_soon(
 def usable(models: dict[str, Any]) -> bool:
     """True if the models of Anthropic can be used."""
     return any(row["usable"] for row in models["items"] if row["reference"].startswith("anthropic"))
+
+
+def test_a_thread_of_another_user_is_passed_to_the_route_that_does_not_know_it(
+    server: LiveServer, tmp_path: Path
+) -> None:
+    with server.window() as window:
+        thread = window.post("/threads", {**CHAT, "workspace": str(tmp_path)})["id"]
+    path = f"/threads/{thread}/messages"
+
+    async def check(app: App, user: str) -> None:
+        await check_remote_change(ServerContext(app, server.settings, server.local), Caller(user), "POST", path)
+
+    server.call(lambda app: check(app, "somebody"))
+    with pytest.raises(ProblemError, match="uses tools in a folder"):
+        server.call(lambda app: check(app, ""))

@@ -16,9 +16,10 @@ from antiphon.server.access import PUBLIC, SAFE, Headers, check_host, check_site
 from antiphon.server.callers import CALLER, OPERATOR
 from antiphon.server.context import ServerContext
 from antiphon.server.local import check_local_headers, is_local
-from antiphon.server.local_rules import check_remote_change, join_changed_thread
+from antiphon.server.local_rules import check_remote_change
 from antiphon.server.metrics import NO_ROUTE
 from antiphon.server.problems import MEDIA_TYPE, ProblemError
+from antiphon.server.window_threads import join_changed_thread
 
 POLICY = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 SAFE_HEADERS = {
@@ -131,7 +132,7 @@ class _Exchange:
         if path not in PUBLIC:
             check_token(headers, host, settings)
             self._scope[CALLER] = OPERATOR
-            await check_remote_change(self._context, method, path)
+            await check_remote_change(self._context, self._scope[CALLER], method, path)
         return True
 
     def _check_length(self, method: str, headers: Headers) -> None:

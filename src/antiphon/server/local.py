@@ -63,12 +63,8 @@ def open_local_socket(path: Path) -> socket.socket:
     try:
         with suppress(FileNotFoundError):
             temporary.unlink()
-        mask = os.umask(0o177)
-        try:
-            listener.bind(str(temporary))
-        finally:
-            os.umask(mask)
-        temporary.chmod(0o600)
+        listener.bind(str(temporary))
+        temporary.chmod(0o600)  # before it listens, nobody can connect
         listener.listen(BACKLOG)
         temporary.rename(path)
     except OSError:

@@ -1,7 +1,6 @@
 """Rules of requests that only windows of this machine may make: routes, folders, and threads that have one."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,15 +8,14 @@ from fastapi import Depends, Request
 
 from antiphon.providers.base import Tool
 from antiphon.runtime.errors import RuntimeFault
-from antiphon.runtime.histories import HistoryIds, is_continued
 from antiphon.server.access import SAFE
+from antiphon.server.callers import Caller, check_owner
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.folders import WORKSPACE
 from antiphon.server.local import LocalServer, is_local
-from antiphon.server.models import WindowModels
 from antiphon.server.problems import ProblemError
-from antiphon.server.windows import WINDOW
 from antiphon.threads import MODES
+from antiphon.threads.errors import ThreadError
 
 MODE = "mode"
 # Changes of a thread that let no tool run.
@@ -36,14 +34,18 @@ async def find_local(request: Request, context: Context) -> LocalServer:
 Local = Annotated[LocalServer, Depends(find_local)]
 
 
-async def check_remote_change(context: ServerContext, method: str, path: str) -> None:
-    """Raise `ProblemError` if a request over TCP would let the tools of a folder of this machine run."""
+async def check_remote_change(context: ServerContext, caller: Caller, method: str, path: str) -> None:
+    """Raise `ProblemError` if a request over TCP would let the tools of a folder of this machine run.
+
+    A thread of another user is passed to the route, which does not know it.
+    """
     parts = path.strip("/").split("/")
     if context.local is None or method in SAFE or len(parts) < 3 or parts[0] not in CHANGING or parts[2] in HARMLESS:
         return
     try:
+        await check_owner(context, caller, parts[1])
         folder = await context.local.folders.folder_of(parts[1])
-    except RuntimeFault:
+    except (RuntimeFault, ThreadError):
         return  # the route says that there is no such thread
     if folder is not None:
         raise ProblemError(
@@ -77,13 +79,6 @@ def offered_tools(request: Request, context: ServerContext, *, has_folder: bool 
     return folders.tools if has_folder and is_local(request.scope) else folders.others.tools
 
 
-def forget_thread(context: ServerContext, thread: str) -> None:
-    """Forget the windows and the folder of a thread that was deleted: another one may get its id."""
-    if context.local is not None:
-        context.local.windows.forget(thread)
-        context.local.folders.forget(thread)
-
-
 def check_folder(text: str) -> Path:
     """Return the real path of a folder for tools; raise `ProblemError` if it is none."""
     if "\0" in text or not Path(text).is_absolute() or not Path(text).is_dir():
@@ -96,33 +91,3 @@ def check_mode(mode: str) -> str:
     if mode not in MODES:
         raise ProblemError("bad_settings", f"mode is {mode!r}; it must be one of {', '.join(MODES)}")
     return mode
-
-
-def join_thread(context: ServerContext, thread: str) -> None:
-    """Note that the window of this request, if it is of one, works on a thread, so that its keys are used for it."""
-    if context.local is not None:
-        context.local.windows.join(WINDOW.get(), thread)
-
-
-async def join_changed_thread(context: ServerContext, method: str, path: str) -> None:
-    """Note that a window works on the thread that its request changes, and trust the models of that thread."""
-    parts = path.strip("/").split("/")
-    if method in SAFE or len(parts) < 3 or parts[0] not in CHANGING or context.local is None:
-        return
-    join_thread(context, parts[1])
-    models = context.app.models
-    if not isinstance(models, WindowModels):
-        return
-    with suppress(RuntimeFault):  # the route says that there is no such thread
-        origin = await context.app.runtime.origin(parts[1])
-        if not is_continued(HistoryIds(origin.history).current):
-            models.trust(created_with((origin.input or {}).get("config") or {}))
-
-
-def created_with(config: Mapping[str, Any]) -> list[str]:
-    """Return the models that were checked when a thread was created with its settings."""
-    agents = config.get("agents") or {}
-    users = [config, config.get("arbiter"), config.get("judge"), *agents.values(), *(config.get("participants") or ())]
-    settings = [user for user in users if isinstance(user, Mapping)]
-    names = [name for user in settings for name in (user.get("model"), *(user.get("fallback") or ()))]
-    return [name for name in names if isinstance(name, str)]

@@ -12,10 +12,11 @@ from antiphon.server.bodies import ChangeThread, CreateChat, CreateDebate, Creat
 from antiphon.server.callers import RequestCaller
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, json_response, read_body
-from antiphon.server.local_rules import forget_thread, join_thread, offered_tools, take_local_settings
+from antiphon.server.local_rules import offered_tools, take_local_settings
 from antiphon.server.problems import ProblemError, problem_of
 from antiphon.server.replies import OpenedThread, ThreadList, UsageReply
 from antiphon.server.requests import Key, Limit, ThreadId, letter_id, thread_response
+from antiphon.server.window_threads import forget_thread, join_thread
 from antiphon.threads import Refused
 from antiphon.threads.pages import view_to_json
 

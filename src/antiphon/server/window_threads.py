@@ -1,0 +1,50 @@
+"""Threads that windows work on: their keys and models are used for them, until they are deleted."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from antiphon.runtime.errors import RuntimeFault
+from antiphon.runtime.histories import HistoryIds, is_continued
+from antiphon.server.access import SAFE
+from antiphon.server.context import ServerContext
+from antiphon.server.local_rules import CHANGING
+from antiphon.server.models import WindowModels
+from antiphon.server.windows import WINDOW
+
+
+def join_thread(context: ServerContext, thread: str) -> None:
+    """Note that the window of this request, if it is of one, works on a thread, so that its keys are used for it."""
+    if context.local is not None:
+        context.local.windows.join(WINDOW.get(), thread)
+
+
+async def join_changed_thread(context: ServerContext, method: str, path: str) -> None:
+    """Note that a window works on the thread that its request changes, and trust the models of that thread."""
+    parts = path.strip("/").split("/")
+    if method in SAFE or len(parts) < 3 or parts[0] not in CHANGING or context.local is None:
+        return
+    join_thread(context, parts[1])
+    models = context.app.models
+    if not isinstance(models, WindowModels):
+        return
+    with suppress(RuntimeFault):  # the route says that there is no such thread
+        origin = await context.app.runtime.origin(parts[1])
+        if not is_continued(HistoryIds(origin.history).current):
+            models.trust(created_with((origin.input or {}).get("config") or {}))
+
+
+def created_with(config: Mapping[str, Any]) -> list[str]:
+    """Return the models that were checked when a thread was created with its settings."""
+    agents = config.get("agents") or {}
+    users = [config, config.get("arbiter"), config.get("judge"), *agents.values(), *(config.get("participants") or ())]
+    settings = [user for user in users if isinstance(user, Mapping)]
+    names = [name for user in settings for name in (user.get("model"), *(user.get("fallback") or ()))]
+    return [name for name in names if isinstance(name, str)]
+
+
+def forget_thread(context: ServerContext, thread: str) -> None:
+    """Forget the windows and the folder of a thread that was deleted: another one may get its id."""
+    if context.local is not None:
+        context.local.windows.forget(thread)
+        context.local.folders.forget(thread)
