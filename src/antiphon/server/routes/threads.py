@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 from fastapi import Query, Request, Response
 
 from antiphon.agents.files import default_agents
-from antiphon.providers.base import Tool
 from antiphon.server.bodies import ChangeThread, CreateChat, CreateDebate, CreateRun, ForkThread
 from antiphon.server.callers import RequestCaller
 from antiphon.server.context import Context, ServerContext
@@ -92,7 +91,7 @@ def _check_title(title: str | None) -> None:
         )
 
 
-def _select_tools(offered: Sequence[Tool], names: list[str]) -> list[Any]:
+def _select_tools(offered: Sequence[Any], names: list[str]) -> list[Any]:
     """Return the offered tools by their names: a client cannot declare the risk of a tool."""
     tools = {tool.name: tool for tool in offered}
     for name in names:
