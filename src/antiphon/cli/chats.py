@@ -12,6 +12,7 @@ from antiphon.cli.frame import UsageError, print_lines
 from antiphon.cli.options import store_file
 from antiphon.cli.render.plain import PlainView
 from antiphon.cli.render.text_width import sanitize_line
+from antiphon.cli.windows import free_store
 from antiphon.threads.export.markdown import to_markdown
 from antiphon.threads.foreign_models import needs_naming
 from antiphon.threads.kinds import Record
@@ -40,8 +41,10 @@ def import_chat(options: argparse.Namespace) -> int:
     except BadArchive as error:
         raise BadArchive(f"{options.file}: {error}; nothing imported") from error
 
+    store = free_store(store_file(options))
+
     async def run() -> str:
-        async with App(store_file(options)) as app:
+        async with App(store) as app:
             return await app.chats.restore(**settings)
 
     thread = asyncio.run(run())

@@ -10,7 +10,7 @@ import asyncio
 import os
 import stat
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,6 +20,7 @@ from antiphon.client import local
 from antiphon.paths import store_path
 from antiphon.providers.registry import Models
 from antiphon.runtime.errors import StoreBusy
+from antiphon.stores.ownership import owner_of
 from antiphon.version import VERSION
 
 if TYPE_CHECKING:
@@ -144,19 +145,24 @@ def free_store(store: Path) -> Path:
 
     Raise `UsageError` if the server is in use.
     """
-    if local.is_enabled(os.environ):
-        asyncio.run(_free_store(store))
-    return store
+    return asyncio.run(release(store))
 
 
-async def _free_store(store: Path) -> None:
+async def release(store: Path) -> Path:
+    """Return a store that this process can own, as `free_store` does."""
+    if not local.is_enabled(os.environ):
+        return store
     try:
         path = local.socket_path(store)
     except local.LocalServerError:
-        return
+        return store
     server = await local.read_server(path)
-    if server is None:
-        return
+    if server is not None:
+        await _hand_over(store, path, server)
+    return store
+
+
+async def _hand_over(store: Path, path: Path, server: local.ServerInfo) -> None:
     is_ending = False
     if server.mode == "local":
         body = {"version": VERSION, "ifIdle": True}
@@ -169,9 +175,10 @@ async def _free_store(store: Path) -> None:
             f"{store} is used by a server (process {server.pid}), and this command needs the store for itself; "
             f"wait until its threads and windows are done, or end it with: kill {server.pid}"
         )
-    async with asyncio.timeout(ENDING_S):
-        while path.exists():
-            await asyncio.sleep(POLL_S)
+    with suppress(TimeoutError):  # the error of the store says then that it is in use
+        async with asyncio.timeout(ENDING_S):
+            while owner_of(store) == server.pid:
+                await asyncio.sleep(POLL_S)
 
 
 def _token(options: argparse.Namespace) -> str | None:

@@ -14,6 +14,7 @@ from antiphon.cli.exports import check_target, write_export
 from antiphon.cli.frame import CliCommand, UsageError
 from antiphon.cli.lookup import find_thread
 from antiphon.cli.options import existing_store, store_file, used_flags
+from antiphon.cli.windows import release
 from antiphon.debate import InvalidConfig
 from antiphon.providers.registry import Models
 
@@ -52,7 +53,7 @@ def _check_resume(options: argparse.Namespace) -> None:
 
 
 async def _hold(options: argparse.Namespace, settings: dict[str, Any] | None, choice: ModelChoice | None) -> int:
-    store = existing_store(options) if settings is None else store_file(options)
+    store = await release(existing_store(options) if settings is None else store_file(options))
     output = open_output(options)
     prices = load_prices(options.prices)
     models = Models()

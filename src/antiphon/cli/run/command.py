@@ -22,6 +22,7 @@ from antiphon.cli.run.options import (
     stored_spec,
 )
 from antiphon.cli.run.output import RunOutput, leave
+from antiphon.cli.windows import free_store
 
 
 def run(options: argparse.Namespace) -> int:
@@ -34,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
         plan = run_plan(options, spec)
     except (KeyboardInterrupt, EOFError):
         return print_error("run", "interrupted; nothing was started", INTERRUPTED)
-    store = store_file(options)
+    store = free_store(store_file(options))
     return dry_run(options, store, spec, task) if options.dry_run else _run(options, store, spec, NewRun(task, plan))
 
 
@@ -42,7 +43,7 @@ def _resume(options: argparse.Namespace) -> int:
     task = ["TASK"] if options.task else []
     if task or used_flags(options, [name for name in FOR_NEW if name not in FOR_FOREIGN]):
         _refuse([*used_flags(options, FOR_NEW), *task])
-    store = store_file(options)
+    store = free_store(store_file(options))
     stored = find_resumable_run(store, options.resume)
     if stored.is_from_file:
         # What reaches this machine is named by a person, not by a file.
