@@ -314,9 +314,9 @@ def test_the_end_of_a_token_by_time_ends_what_waits_for_it(tmp_path: Path) -> No
 
 def test_the_last_use_of_a_token_is_stored(people: People, ann: CheckedClient) -> None:
     ann.get("/threads")
-    record = next(record for record in people.tokens.list() if record.name == "ann")
 
-    assert record.used is not None
+    # It is written by another thread of the server.
+    assert any(record.used for _ in range(5000) for record in people.tokens.list() if record.name == "ann")
 
 
 def test_a_file_of_tokens_that_others_can_change_lets_no_user_in(tmp_path: Path) -> None:

@@ -77,9 +77,8 @@ def test_a_backup_that_is_not_read_to_its_end_can_be_taken_again(tmp_path: Path)
         client.talked("word " * 400_000)
         with client.http.stream("POST", "/backup") as response:
             next(response.iter_bytes())
-        statuses = {client.request("POST", "/backup").status_code for _ in range(50)}
-
-    assert 200 in statuses
+        # The server notices a moment later that the client is gone.
+        assert any(client.request("POST", "/backup").status_code == 200 for _ in range(5000))
 
 
 def test_a_backup_needs_a_file_and_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
