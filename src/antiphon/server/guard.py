@@ -123,7 +123,8 @@ class _Exchange:
         self._context.metrics.count(method, route, self._status, seconds)
         caller = self._caller
         user = "" if caller is None else caller.user
-        is_unknown = self._status in (404, 422) and FOREIGN not in self._scope
+        # Threads of users are looked up before they are named here.
+        is_unknown = (caller is None or caller.is_operator) and self._status in (404, 422)
         thread = None if is_unknown else self._scope.get(THREAD)
         facts = {"request": self._id, "user": user, "thread": thread, "method": method, "route": route}
         facts |= {"status": self._status, "ms": round(seconds * 1000, 1)}
