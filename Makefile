@@ -8,13 +8,14 @@ STAMP := $(VENV)/.installed
 LIBRARY := $(VENV)/.local
 SITE := $(VENV)/.docs
 SERVERS := .servers
+RINGS := $(VENV)/.rings
 # What pip is at, on one line that changes; its own exit code counts.
 INSTALL = { PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --progress-bar off --disable-pip-version-check $(1); \
 	echo $$? > $(VENV)/.status; } \
 	| awk '/^ *(Collecting|Downloading|Using cached|Building|Installing)/ { printf "\r  %-72.72s", $$0; fflush() } END { printf "\r%-76s\r", "" }'; \
 	exit $$(cat $(VENV)/.status)
 
-.PHONY: help run serve test check slow lint types pyright bench compare conformance mutants sim crash fuzz local servers docs images clean
+.PHONY: help run serve test check slow lint types pyright bench compare conformance mutants sim crash fuzz local servers rings docs images clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,7 +47,7 @@ pyright: $(STAMP) ## check the public types with pyright too (needs Node)
 	@npm install --silent --no-audit --no-fund --prefix .pyright pyright@1.1.414
 	@ANTIPHON_PYRIGHT=.pyright/node_modules/.bin/pyright $(BIN)/python -m pytest -m node tests/typing
 
-bench: $(STAMP) ## measure speed, growth, the runtime, runs, providers, debates, threads and the sandbox beside the peers (needs Node for XState)
+bench: $(STAMP) ## measure speed, growth, the runtime, runs, providers, debates, threads, the sandbox and the server beside the peers (needs Node for XState)
 	@$(BIN)/python bench/engine.py
 	@$(BIN)/python bench/growth.py
 	@$(BIN)/python bench/runtime.py
@@ -56,6 +57,7 @@ bench: $(STAMP) ## measure speed, growth, the runtime, runs, providers, debates,
 	@$(BIN)/python bench/checks.py
 	@$(BIN)/python bench/threads.py
 	@$(BIN)/python bench/sandbox.py
+	@$(BIN)/python bench/server.py
 
 compare: $(STAMP) ## compare the speed with another revision, e.g. make compare BASE=HEAD~20
 	@test -n '$(BASE)' || { echo "no revision to compare with; use: make compare BASE=HEAD~20" >&2; exit 2; }
@@ -85,6 +87,9 @@ servers: $(LIBRARY) $(SERVERS)/.installed ## test with real servers: llama.cpp, 
 	@$(BIN)/antiphon models install local:smollm2 --quiet
 	@$(BIN)/python -m pytest -m 'servers or local' tests/servers
 
+rings: $(RINGS) ## test with real clients of the server (fetches them the first time)
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m rings tests/rings
+
 docs: $(SITE) ## build the docs site into .site; a warning is an error
 	@$(BIN)/python website/build.py
 
@@ -104,6 +109,11 @@ $(STAMP): pyproject.toml constraints.txt
 $(LIBRARY): $(STAMP)
 	@echo "setting up what the embedded model needs ..."
 	@$(call INSTALL,--only-binary xllamacpp --editable '.[local]')
+	@touch $@
+
+$(RINGS): $(STAMP)
+	@echo "setting up the clients of the server ..."
+	@$(call INSTALL,--editable '.[rings]')
 	@touch $@
 
 $(SITE): $(STAMP)

@@ -27,6 +27,7 @@ class Contract(NamedTuple):
     gives: type | None = None
     status: int = 200
     media_types: tuple[str, ...] = (JSON,)
+    repeated: int | None = None  # the status if a request is repeated with its key, where that differs
 
 
 class Routes:
@@ -46,10 +47,11 @@ class Routes:
         gives: type | None = None,
         status: int = 200,
         media_types: tuple[str, ...] = (JSON,),
+        repeated: int | None = None,
     ) -> Callable[[Endpoint], Endpoint]:
         """Return a decorator that makes a function the endpoint of a route."""
         bodies = takes if isinstance(takes, tuple) else (takes,)
-        contract = Contract(method, path, about, bodies, gives, status, media_types)
+        contract = Contract(method, path, about, bodies, gives, status, media_types, repeated)
         self.contracts.append(contract)
 
         def decorate(endpoint: Endpoint) -> Endpoint:
@@ -88,7 +90,8 @@ def _responses(contract: Contract) -> dict[int | str, dict[str, Any]]:
     content = {media_type: schema if media_type == JSON else {} for media_type in contract.media_types}
     success = {"description": contract.about, **({} if contract.status == 204 else {"content": content})}
     problem = {"description": "A problem", "content": {MEDIA_TYPE: {"schema": _reference(ProblemReply)}}}
-    return {contract.status: success, "default": problem}
+    statuses = [contract.status] if contract.repeated is None else [contract.status, contract.repeated]
+    return {**dict.fromkeys(statuses, success), "default": problem}
 
 
 def schemas() -> dict[str, Any]:

@@ -30,6 +30,7 @@ ID_DIGITS = 24
     takes=(CreateChat, CreateRun, CreateDebate),
     gives=OpenedThread,
     status=201,
+    repeated=200,
 )
 async def create_thread(request: Request, context: Context, key: Key = None) -> Response:
     """Models, agents and tools are checked before anything is stored; repeated with its key, it is created once."""
