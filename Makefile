@@ -48,7 +48,7 @@ pyright: $(STAMP) ## check the public types with pyright too (needs Node)
 	@npm install --silent --no-audit --no-fund --prefix .pyright pyright@1.1.414
 	@ANTIPHON_PYRIGHT=.pyright/node_modules/.bin/pyright $(BIN)/python -m pytest -m node tests/typing
 
-bench: $(STAMP) ## measure speed, growth, the runtime, runs, providers, debates, threads and the sandbox beside the peers (needs Node for XState)
+bench: $(STAMP) ## measure speed, growth, the runtime, runs, providers, debates, threads, the sandbox and the server beside the peers (needs Node for XState)
 	@$(BIN)/python bench/engine.py
 	@$(BIN)/python bench/growth.py
 	@$(BIN)/python bench/runtime.py
@@ -58,6 +58,7 @@ bench: $(STAMP) ## measure speed, growth, the runtime, runs, providers, debates,
 	@$(BIN)/python bench/checks.py
 	@$(BIN)/python bench/threads.py
 	@$(BIN)/python bench/sandbox.py
+	@$(BIN)/python bench/server.py
 
 compare: $(STAMP) ## compare the speed with another revision, e.g. make compare BASE=HEAD~20
 	@test -n '$(BASE)' || { echo "no revision to compare with; use: make compare BASE=HEAD~20" >&2; exit 2; }
@@ -88,7 +89,7 @@ servers: $(LIBRARY) $(SERVERS)/.installed ## test with real servers: llama.cpp, 
 	@$(BIN)/python -m pytest -m 'servers or local' tests/servers
 
 rings: $(CLIENTS) $(RINGS)/.installed ## test the server with clients of other makers, from PyPI and, where there is Node, from npm
-	@$(BIN)/python -m pytest -m rings tests/rings
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m rings tests/rings
 
 docs: $(SITE) ## build the docs site into .site; a warning is an error
 	@$(BIN)/python website/build.py
@@ -109,6 +110,11 @@ $(STAMP): pyproject.toml constraints.txt
 $(LIBRARY): $(STAMP)
 	@echo "setting up what the embedded model needs ..."
 	@$(call INSTALL,--only-binary xllamacpp --editable '.[local]')
+	@touch $@
+
+$(RINGS): $(STAMP)
+	@echo "setting up the clients of the server ..."
+	@$(call INSTALL,--editable '.[rings]')
 	@touch $@
 
 $(SITE): $(STAMP)

@@ -10,6 +10,7 @@ from antiphon.agents.service import SETTINGS as RUN_SETTINGS
 from antiphon.app import App
 from antiphon.chat.machine.context import DEFAULTS as CHAT_DEFAULTS
 from antiphon.debate.machine.config import RULES as DEBATE_RULES
+from antiphon.server.access import PUBLIC
 from antiphon.server.asgi import contracts
 from antiphon.server.bodies import CreateChat, CreateDebate, CreateRun
 from antiphon.server.contracts import check_body, checks
@@ -76,6 +77,15 @@ def test_the_document_is_complete_and_its_schemas_are_schemas() -> None:
     for name, schema in document["components"]["schemas"].items():
         jsonschema_rs.meta.validate(schema)
         assert schema.get("description") or name.startswith("_"), name
+
+
+def test_the_document_says_which_routes_need_no_token() -> None:
+    with live_server() as server, server.client() as client:
+        document = client.get("/openapi.json")
+    operations = {path: operation for path, item in document["paths"].items() for operation in item.values()}
+
+    assert document["security"] == [{"token": []}]
+    assert {path for path, operation in operations.items() if operation.get("security") == []} == {*PUBLIC}
     text = str(document)
     references = {part.partition("'")[0] for part in text.split("#/components/schemas/")[1:]}
     assert references <= {*document["components"]["schemas"]}

@@ -8,6 +8,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 
 from antiphon.app import App
+from antiphon.server.access import PUBLIC
 from antiphon.server.context import ServerContext
 from antiphon.server.contracts import Contract, schemas
 from antiphon.server.error_responses import error_response
@@ -50,6 +51,9 @@ def _document(api: FastAPI) -> dict[str, Any]:
         document.setdefault("components", {}).setdefault("schemas", {}).update(schemas())
         document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         document["security"] = [{"token": []}]
+        for path in PUBLIC:
+            for operation in document["paths"][path].values():
+                operation["security"] = []
         api.openapi_schema = document
     return api.openapi_schema
 

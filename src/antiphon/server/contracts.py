@@ -36,6 +36,7 @@ class Contract(NamedTuple):
     media_types: tuple[str, ...] = (JSON,)
     scope: Scope = "read"
     error: type = ProblemReply
+    repeated: int | None = None  # the status if a request is repeated with its key, where that differs
 
 
 class Routes:
@@ -57,6 +58,7 @@ class Routes:
         status: int = 200,
         media_types: tuple[str, ...] = (JSON,),
         scope: Scope | None = None,
+        repeated: int | None = None,
     ) -> Callable[[Endpoint], Endpoint]:
         """Return a decorator that makes a function the endpoint of a route.
 
@@ -64,7 +66,7 @@ class Routes:
         """
         bodies = takes if isinstance(takes, tuple) else (takes,)
         needed = scope or _scope_of(method)
-        contract = Contract(method, path, about, bodies, gives, status, media_types, needed, self._error)
+        contract = Contract(method, path, about, bodies, gives, status, media_types, needed, self._error, repeated)
         self.contracts.append(contract)
 
         def decorate(endpoint: Endpoint) -> Endpoint:
@@ -122,7 +124,8 @@ def _responses(contract: Contract) -> dict[int | str, dict[str, Any]]:
     success = {"description": contract.about, **({} if contract.status == 204 else {"content": content})}
     media_type = MEDIA_TYPE if contract.error is ProblemReply else JSON
     problem = {"description": "A problem", "content": {media_type: {"schema": _reference(contract.error)}}}
-    return {contract.status: success, "default": problem}
+    statuses = [contract.status] if contract.repeated is None else [contract.status, contract.repeated]
+    return {**dict.fromkeys(statuses, success), "default": problem}
 
 
 def schemas() -> dict[str, Any]:

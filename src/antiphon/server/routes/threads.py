@@ -32,6 +32,7 @@ MOST_DELETIONS = 1000
     takes=(CreateChat, CreateRun, CreateDebate),
     gives=OpenedThread,
     status=201,
+    repeated=200,
 )
 async def create_thread(request: Request, context: Context, caller: RequestCaller, key: Key = None) -> Response:
     """Models, agents and tools are checked before anything is stored; repeated with its key, it is created once."""
