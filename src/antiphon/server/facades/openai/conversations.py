@@ -13,7 +13,7 @@ from antiphon.server.facades.known_conversations import Position
 from antiphon.server.facades.openai.prompts import ClientPrompt
 from antiphon.server.facades.openai.turns import ThreadTurn
 from antiphon.server.requests import require_kind
-from antiphon.threads.errors import Refused, UnknownThread
+from antiphon.threads.errors import Busy, Refused, UnknownThread
 
 Json = Mapping[str, Any]
 INPUT_BYTES = 6
@@ -41,7 +41,7 @@ async def begin(context: ServerContext, conversation: Conversation, position: Po
     if position is not None and await _stands_at(context, position):
         try:
             return await send(context, position.thread, conversation.prompt.input, is_kept=conversation.is_kept)
-        except Refused:
+        except (Busy, Refused):
             pass  # another request has continued it in the meantime
     settings = dict(conversation.settings)
     if conversation.prompt.earlier:
