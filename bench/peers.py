@@ -25,6 +25,14 @@ RUNTIME_PEERS = {
     "langgraph-checkpoint-sqlite": "3.1.2",
     "apache-burr": "0.43.0",
 }
+SERVER_PEERS = {
+    "langgraph": "1.2.20",
+    "langgraph-checkpoint-sqlite": "3.1.2",
+    "fastapi": "0.162.7",
+    "uvicorn": "0.54.0",
+    "uvloop": "0.23.0",
+    "orjson": "3.13.0",
+}
 SDK_PEERS = {"anthropic": "2.8.0", "openai": "3.49.0"}
 REPOSITORY = Path(__file__).resolve().parent.parent
 INSTALL_LIMIT_S = 180

@@ -1,6 +1,10 @@
 """Settings of all tests: the number of processes, property tests without a deadline, and no files of the user."""
 
 import os
+import secrets
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -19,3 +23,34 @@ def pytest_xdist_auto_num_workers() -> int:
 def _undo_folder(tmp_path_factory):
     """Keep the copies of undo out of the user's folders."""
     os.environ["ANTIPHON_UNDO"] = str(tmp_path_factory.mktemp("undo"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_server() -> Iterator[None]:
+    """Keep commands in one process; fail if a server that a test has started for its windows survives."""
+    mark = f"ANTIPHON_TEST_SESSION={secrets.token_hex(8)}"
+    os.environ["ANTIPHON_SERVER"] = "off"
+    os.environ.update([mark.split("=")])
+    yield
+    assert surviving_servers(mark) == []
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A folder with a path that is short enough for a socket."""
+    with tempfile.TemporaryDirectory(prefix="ap-") as folder:
+        yield Path(folder)
+
+
+def surviving_servers(mark: str) -> list[int]:
+    """Local servers among the processes that have a mark in their environment, where the system lists them."""
+    servers = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            is_ours = mark.encode() in (process / "environ").read_bytes().split(b"\0")
+            words = (process / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if is_ours and b"serve" in words and b"--local" in words:
+            servers.append(int(process.name))
+    return servers

@@ -46,3 +46,8 @@ def test_memory_is_a_store_and_leaves_no_file(tmp_path: Path, monkeypatch: pytes
 def test_memory_is_not_a_file() -> None:
     with pytest.raises(StoreError, match=r"':memory:' is not a file; use MemoryStore\(\)"):
         SqliteStore(":memory:")
+
+
+def test_a_path_in_place_of_an_undo_folder_is_a_type_error():
+    with pytest.raises(TypeError, match="must be an UndoFolder"):
+        App(":memory:", undo="copies")

@@ -17,7 +17,7 @@ from antiphon.version import VERSION
 from tests.architecture.rules import THIRD_PARTY
 from tests.paths import DOCS, PACKAGE, ROOT
 
-DOORS = ("", "agents", "chat", "debate", "providers", "testing", "threads", "tools")
+DOORS = ("", "agents", "chat", "client", "debate", "providers", "testing", "threads", "tools")
 PACKAGES = tuple(".".join(("antiphon", door)) if door else "antiphon" for door in DOORS)
 PAGES = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
 EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)

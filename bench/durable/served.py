@@ -15,7 +15,7 @@ from antiphon.stores import files
 from durable.bare import AT, SQL, make_file
 from durable.turns import each, serve
 
-Waiting = tuple[int, int, "asyncio.Future[None]"]
+Waiting = tuple[int, int, str | None, "asyncio.Future[None]"]
 
 
 class Group:
@@ -28,10 +28,10 @@ class Group:
         self._wake = asyncio.Event()
         self.transactions = 0
 
-    async def commit(self, actor: int, seq: int) -> None:
-        """One step of an actor, durable when this returns."""
+    async def commit(self, actor: int, seq: int, body: str | None = None) -> None:
+        """One step of an actor, durable when this returns; with a body of its own, if it has one."""
         stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((actor, seq, stored))
+        self._waiting.append((actor, seq, body, stored))
         self._wake.set()
         await stored
 
@@ -43,15 +43,15 @@ class Group:
             self._wake.clear()
             batch, self._waiting = self._waiting, []
             await loop.run_in_executor(self._thread, self._write, batch)
-            for _, _, stored in batch:
+            for *_, stored in batch:
                 stored.set_result(None)
 
     def _write(self, batch: list[Waiting]) -> None:
         self.transactions += 1
         connection = self._connection
         connection.execute("begin immediate")
-        connection.executemany(SQL["move_actor"], [(seq, "active", AT, actor, seq - 1) for actor, seq, _ in batch])
-        rows = [(actor, seq, AT, "", f"{AT:032x}{seq:x}", _body(seq)) for actor, seq, _ in batch]
+        connection.executemany(SQL["move_actor"], [(seq, "active", AT, actor, seq - 1) for actor, seq, *_ in batch])
+        rows = [(actor, seq, AT, "", f"{AT:032x}{seq:x}", body or _body(seq)) for actor, seq, body, _ in batch]
         connection.executemany(SQL["add_entry"], rows)
         connection.execute("commit")
 

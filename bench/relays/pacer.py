@@ -68,7 +68,10 @@ class Pacer:
 
     def _hear(self, client: socket.socket) -> None:
         """A request is over when its body, which is a JSON object, is."""
-        came = client.recv(65536)
+        try:
+            came = client.recv(65536)
+        except OSError:
+            came = b""  # the client was killed
         self._heard[client] = self._heard.get(client, b"") + came
         if not came:
             self._forget(client)
@@ -80,13 +83,17 @@ class Pacer:
     def _send(self, streams: dict[socket.socket, int]) -> None:
         for client, at in list(streams.items()):
             try:
-                client.send(self._frames[at])
+                client.send(self._frame(at))
             except OSError:
                 self._forget(client)
+                continue
             if at + 1 < len(self._frames):
                 streams[client] = at + 1
             else:
                 streams.pop(client, None)
+
+    def _frame(self, at: int) -> bytes:
+        return self._frames[at]
 
     def _forget(self, client: socket.socket) -> None:
         for streams in self._due:

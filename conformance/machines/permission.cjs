@@ -8,8 +8,8 @@ const RISKS = ["read", "write", "destructive"];
 const KINDS = ["command", "file", "network", "other"];
 const NO_SANDBOX = "this machine has no complete sandbox, as `antiphon doctor` explains";
 const WAS = {
-  write: "it failed because the workspace was read-only; allowed, it runs again and may change the workspace",
-  protected: "it failed because protected paths were read-only; allowed, it runs again and may change them too",
+  write: "it failed, and the command says that something was denied; the workspace was read-only for it. Allowed, it runs again and may change the workspace",
+  protected: "it failed, and the command says that something was denied; protected paths were read-only for it. Allowed, it runs again and may change them too",
 };
 const TRANSPARENCY = { read: "silent", write: "acknowledged", destructive: "approved" };
 
@@ -27,6 +27,7 @@ const callText = (call) => {
   }
   return `${call.name}(${typeof shown === "string" ? shown : spacedJson(shown)})`;
 };
+const keyOf = (call) => spacedJson(parsed(call.arguments));
 const matches = (pattern, name, text, careful = false) => {
   const anything = careful ? "[^;&|<>$`()\\n\\r]*" : "[^]*";
   const plain = (piece) => (piece === "\\*" || piece === "\\\\" ? piece.slice(1) : piece);
@@ -44,9 +45,9 @@ const assessed = (call) => {
   };
 };
 const onlyReads = (a) => a.risk === "read" && !a.network.length && !a.protected.length;
-const scopesOf = (name, text, a) => {
+const scopesOf = (name, key, a) => {
   if (a.protected.length || a.risk === "destructive") return [];
-  if (a.kind === "command") return [{ scope: "command", value: text, label: "this exact command" }];
+  if (a.kind === "command") return [{ scope: "command", value: key, label: "this exact command" }];
   if (a.kind === "file" && a.path != null) {
     const folder = a.path.includes("/") ? a.path.slice(0, a.path.lastIndexOf("/")) || "." : ".";
     const label = folder === "." ? "files of the workspace folder itself" : `files in ${folder}/`;
@@ -56,19 +57,19 @@ const scopesOf = (name, text, a) => {
     return [{ scope: "host", value: a.network[0], label: `the host ${a.network[0]}` }];
   return a.kind === "other" ? [{ scope: "tool", value: name, label: `the tool ${name}` }] : [];
 };
-const covers = (override, name, text, a) => {
+const covers = (override, name, key, a) => {
   if (override.tool !== name && override.scope !== "folder") return false;
-  if (!scopesOf(name, text, a).some((offer) => offer.scope === override.scope && offer.value === override.value)) return false;
+  if (!scopesOf(name, key, a).some((offer) => offer.scope === override.scope && offer.value === override.value)) return false;
   return a.kind !== "command" || ((a.sandbox || !override.sandbox) && (!a.network.length || Boolean(override.network)));
 };
 const isAutoAllowed = (name, text, a, patterns) =>
   a.risk !== "destructive" && !(a.kind === "command" && (a.network.length || !a.sandbox)) &&
   patterns.some((pattern) => matches(pattern, name, text, true));
-const overrideOf = (name, text, a, rules) => {
+const overrideOf = (name, text, key, a, rules) => {
   for (const override of [...(rules.overrides ?? [])].reverse()) {
     const allows = override.decision === "allow";
     if ("scope" in override) {
-      if (covers(override, name, text, a)) return allows ? "allow" : "deny";
+      if (covers(override, name, key, a)) return allows ? "allow" : "deny";
     } else if (matches(override.pattern, name, text, allows)) {
       return !allows ? "deny" : isAutoAllowed(name, text, a, [override.pattern]) ? "allow" : null;
     }
@@ -104,7 +105,7 @@ const judge = (call, text, a, mode, rules) => {
   if (blocked !== undefined) return verdict("deny", "blocked", `${text} is blocked by ${repr(blocked)}`, READ_ONLY);
   if ((rules.tripped ?? []).includes(name)) return verdict("deny", "breaker", `${name} failed too often; it rests for a minute`, READ_ONLY);
   if (mode === "plan" && !onlyReads(a)) return verdict("deny", "plan", "plan mode", READ_ONLY);
-  const override = overrideOf(name, text, a, rules);
+  const override = overrideOf(name, text, keyOf(call), a, rules);
   if (override === "deny") return verdict("deny", "override", `${text} was denied for this thread`, READ_ONLY);
   if (call.denied === undefined && !a.protected.length) {
     if (override === "allow") return verdict("allow", "override", `${text} was allowed before`, granted);
@@ -118,11 +119,11 @@ const judged = (call, mode, rules) => {
   const a = assessed(call);
   const text = callText(call);
   const [judgement, given] = judge(call, text, a, mode, rules);
-  const shown = Object.fromEntries(["path", "diff", "undo"].filter((key) => a[key] != null).map((key) => [key, a[key]]));
+  const shown = Object.fromEntries(["path", "diff", "cut", "undo"].filter((key) => a[key] != null).map((key) => [key, a[key]]));
   return {
     id: call.id, name: call.name, arguments: call.arguments, risk: a.risk, kind: a.kind, text, ...judgement,
     access: ["command", "file"].includes(a.kind) ? given : null,
-    scopes: call.denied === "protected" ? [] : scopesOf(call.name, text, a),
+    scopes: call.denied === "protected" ? [] : scopesOf(call.name, keyOf(call), a),
     outside: a.kind === "command", sandbox: a.sandbox, network: a.network, protected: a.protected, ...shown,
   };
 };

@@ -1,7 +1,7 @@
 """The composition root: builds an app from a store, models, tools and machines."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
@@ -29,7 +29,7 @@ from antiphon.providers.prices import Prices
 from antiphon.providers.registry import Models
 from antiphon.providers.sessions import Sessions
 from antiphon.runtime.clock import SteadyClock
-from antiphon.runtime.errors import MachineTaken
+from antiphon.runtime.errors import MachineTaken, StoreError
 from antiphon.runtime.ids import new_ids
 from antiphon.runtime.index.rebuild import IndexRebuild
 from antiphon.runtime.machines import Machines, descendants
@@ -40,11 +40,13 @@ from antiphon.runtime.replay.dry_run import DryReplay, TreeReplay
 from antiphon.runtime.runtime import Runtime
 from antiphon.runtime.store import Store
 from antiphon.runtime.tree_cache import TreeCache
+from antiphon.stores.maintenance import backup
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.ownership import owner_of
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.threads.approval import Approver, ask_approver
 from antiphon.threads.assessing import assess_calls
+from antiphon.threads.foreign_models import ForeignModels
 from antiphon.threads.grants import Grants
 from antiphon.threads.index import ThreadProjection
 from antiphon.threads.library import Library
@@ -72,7 +74,8 @@ class App:
 
     `machines` are hosted beside those of Antiphon, and reached by `app.runtime`.
     The functions `judge`, `arbiter`, `approver` and `summariser` take the place of a model or a person in all threads.
-    `limits` hold for each owner of threads. `undo` is the folder in which a toolbox records its changes.
+    `limits` hold for each owner of threads. Words of a reply, but the first, are joined for `window_ms`. `undo` is the
+    folder in which a toolbox records its changes.
     """
 
     def __init__(
@@ -89,15 +92,17 @@ class App:
         machines: Iterable[Machine[Any, Any]] = (),
         limits: OwnerLimits | None = None,
         undo: UndoFolder | None = None,
+        window_ms: float | None = None,
     ) -> None:
         self.models = models or Models()
         self.sessions = Sessions(self.models)
         self._closing = asyncio.Event()
         grants = Grants()
         owners = Owners(lambda: self.runtime, limits, prices)
+        foreign = ForeignModels(lambda: self.runtime, grants, owners.open)
         machine = compose(
-            lambda reference: owners.open(self.models.open(reference)),
-            open_session=lambda session, reference: owners.open(self.sessions.open(session, reference)),
+            lambda reference: foreign.open(reference, self.models.open(reference)),
+            open_session=lambda session, reference: foreign.open(reference, self.sessions.open(session, reference)),
             close_session=self.sessions.close_soon,
             prices=prices,
             toolbox=toolbox,
@@ -108,23 +113,35 @@ class App:
             summariser=summariser,
             grants=grants,
         )
-        hosted = [*former_machines(), machine, *_check_names(machines, machine)]
-        self.runtime = Runtime(_open_store(store), hosted, projection=PROJECTION)
+        hosted = _hosted_machines(machine, machines)
+        self.runtime = Runtime(_open_store(store), hosted, projection=PROJECTION, window_ms=window_ms)
         self.library = Library(self.runtime, KINDS)
-        functions = _given_names(judge=judge, arbiter=arbiter, approver=approver)
-        resources = Resources(self.models.check, toolbox or NoTools(), functions, undo, grants, owners.forget)
-        if undo is not None and isinstance(store, str | Path):
-            undo.exclude(store)
+        roles = _given_names(judge=judge, arbiter=arbiter, approver=approver)
+        resources = Resources(self.models.check, toolbox or NoTools(), roles, undo, grants, owners.forget)
+        _exclude_store(undo, store)
         self.chats = Chats(self.runtime, self.library, resources)
         self.runs = Runs(self.runtime, self.library, resources)
         self.debates = Debates(self.runtime, self.library, resources)
-        self.threads = Threads(
-            self.runtime,
-            self.library,
-            {"chat": self.chats, "run": self.runs, "debate": self.debates},
-            {"chat": self.chats.create, "run": self.runs.create, "debate": self.debates.create},
-            resources,
-        )
+        services = {"chat": self.chats, "run": self.runs, "debate": self.debates}
+        creates: dict[str, Callable[..., Awaitable[str]]] = {
+            "chat": self.chats.create, "run": self.runs.create, "debate": self.debates.create,
+        }  # fmt: skip
+        self.threads = Threads(self.runtime, self.library, services, creates, resources)
+
+    async def backup(self, file: str | Path) -> int:
+        """Copy the store to a new file as it is now, while threads continue; return the size of the copy in bytes."""
+        return await asyncio.to_thread(backup, self._store_file(), file, lambda done, total: None)
+
+    def size(self) -> int:
+        """Return the size of the store in bytes, with its log."""
+        file = self._store_file()
+        return sum(path.stat().st_size for path in (file, Path(f"{file}-wal")) if path.exists())
+
+    def _store_file(self) -> Path:
+        store = self.runtime.store
+        if not isinstance(store, SqliteStore):
+            raise StoreError("the store is not a file, so there is nothing to copy")
+        return store.path
 
     async def __aenter__(self) -> Self:
         await self.runtime.start()
@@ -146,20 +163,30 @@ def _given_names(**functions: object) -> list[str]:
     return [name for name, function in functions.items() if function is not None]
 
 
+def _exclude_store(undo: UndoFolder | None, store: str | Path | Store) -> None:
+    """Keep the store out of the copies for undo; raise `TypeError` if `undo` is no folder of copies."""
+    if undo is None:
+        return
+    if not isinstance(undo, UndoFolder):
+        raise TypeError(f"undo is {undo!r}; it must be an UndoFolder, such as UndoFolder(path)")
+    if isinstance(store, str | Path):
+        undo.exclude(store)
+
+
 def _open_store(store: str | Path | Store) -> Store:
     if not isinstance(store, str | Path):
         return store
     return MemoryStore() if str(store) == MEMORY else SqliteStore(store)
 
 
-def _check_names(machines: Iterable[Machine[Any, Any]], own: Machine[Any, Any]) -> list[Machine[Any, Any]]:
-    """Return machines to host; raise `MachineTaken` if one has the id of a machine of Antiphon."""
-    hosted = list(machines)
+def _hosted_machines(own: Machine[Any, Any], others: Iterable[Machine[Any, Any]]) -> list[Machine[Any, Any]]:
+    """Return the machines to host; raise `MachineTaken` if another has the id of a machine of Antiphon."""
+    added = list(others)
     own_ids = {machine.id for machine in descendants(own)}
-    for machine in hosted:
+    for machine in added:
         if machine.id in own_ids:
             raise MachineTaken(f"Antiphon has a machine {machine.id!r} itself; give yours another id")
-    return hosted
+    return [*former_machines(), own, *added]
 
 
 def _keep_session(id: str) -> None:

@@ -12,6 +12,8 @@ FOLDERS: Mapping[Purpose, tuple[str, str]] = {
     "data": ("XDG_DATA_HOME", ".local/share"),
     "state": ("XDG_STATE_HOME", ".local/state"),
 }
+# The files of a store, and the folder of its server, by what is added to the name of the store.
+STORE_SUFFIXES = ("", "-wal", "-shm", ".lock", ".server")
 
 
 def user_path(
@@ -33,3 +35,18 @@ def store_path(environment: Mapping[str, str] = os.environ) -> Path:
 def undo_path(environment: Mapping[str, str] = os.environ) -> Path:
     """Return the folder of records and copies for undo: ANTIPHON_UNDO, or a folder in the user's state folder."""
     return user_path("state", "undo", variable="ANTIPHON_UNDO", environment=environment)
+
+
+def store_files(store: str | Path) -> tuple[str, ...]:
+    """Return the paths that belong to a store: its own files, and the folder in which a server keeps tokens."""
+    return tuple(f"{os.path.realpath(store)}{suffix}" for suffix in STORE_SUFFIXES)
+
+
+def server_folder(store: str | Path) -> Path:
+    """Return the folder of the server of a store: tokens, and the audit log."""
+    return Path(f"{store}{STORE_SUFFIXES[-1]}")
+
+
+def server_config_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the path of the settings of `antiphon serve`: ANTIPHON_SERVER_CONFIG, or a file of the user."""
+    return user_path("config", "server.toml", variable="ANTIPHON_SERVER_CONFIG", environment=environment)

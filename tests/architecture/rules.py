@@ -14,7 +14,17 @@ PURE_WORDS = {"messages", "errors", "tokens", "answers"}
 PURE_TOOLS = {"tools.access", "tools.assessment", "tools.risks", "tools.patterns"}
 BELOW = WORDS | {"chart", "actors", "runtime", "providers", "tools"}
 FEATURES = {"chat": "chat", "agents": "run", "debate": "debate"}  # with the command that is about each
-SHARED_CLI = WORDS | {"background_loop", "runtime", "stores", "providers", "tools", "threads", "app", "cli.render"}
+SHARED_CLI = WORDS | {
+    "background_loop",
+    "client",
+    "runtime",
+    "stores",
+    "providers",
+    "tools",
+    "threads",
+    "app",
+    "cli.render",
+}
 MAY_IMPORT: dict[str, set[str]] = {
     **{word: set() for word in WORDS},
     "tokens": {"messages"},
@@ -31,11 +41,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "app": BELOW | {"stores", "threads", "threads.machine", *FEATURES},
     "background_loop": set(),
     "blocking": BELOW | {"threads", "app", "background_loop"},
-    "server": BELOW | {"app", "threads", *FEATURES, "chat.machine.events"},
+    "client": WORDS
+    | {"runtime", "threads", "chart.errors", "providers.errors", "agents.errors", "debate.machine.config"},
+    "server": BELOW | {"app", "threads", *FEATURES, "chat.machine.events", "client.local"},
     "cli.render": {"money", "threads"},
-    "cli": SHARED_CLI | {"__init__", "cli.run.agents", "server", *FEATURES},
+    "cli": SHARED_CLI | {"__init__", "actors", "chart", "cli.run.agents", "server", *FEATURES},
     **{f"cli.{command}": SHARED_CLI | {"cli", feature} for feature, command in FEATURES.items()},
     "cli.play": {"chart", "actors", "cli", "cli.render"},
+    "cli.chart": {"chart", "cli", "cli.render"},
     "testing": {"chart", "actors", "runtime", "stores", "messages", "errors", "lazy", "providers"},
     "__init__": BELOW | {"stores", "app", "blocking"},
     "__main__": {"cli"},
@@ -48,8 +61,8 @@ ROOTS = ("__init__.py", "app.py")
 # What pure layers may use of the standard library: no clock, no randomness, no I/O, no logging.
 PURE_STANDARD_LIBRARY = {
     "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "decimal", "difflib", "enum", "fnmatch",
-    "functools", "hashlib", "heapq", "inspect", "itertools", "json", "math", "operator", "re", "string", "textwrap",
-    "types", "typing",
+    "functools", "hashlib", "heapq", "html", "inspect", "itertools", "json", "math", "operator", "re", "string",
+    "textwrap", "types", "typing",
 }  # fmt: skip
 # The codecs of the engine name these types; no other module of a pure layer may, because they read the clock.
 CODECS = "chart/codecs.py"
@@ -62,11 +75,13 @@ THIRD_PARTY: dict[str, set[str]] = {
     "providers": {"httpx2", "httpcore2", "genai_prices", "xllamacpp"},
     "tools": {"mcp", "mcp_types", "anyio", "tree_sitter", "tree_sitter_bash"},
     "runtime": {"orjson"},
+    "cli": {"yaml"},
     "cli.render": {"rich"},
     "cli.debate": {"rich"},
     "json_schema": {"jsonschema_rs"},
     "agents": {"msgspec", "yaml"},
-    "server": {"fastapi", "starlette", "uvicorn", "uvloop", "h11"},
+    "client": {"httpx2"},
+    "server": {"fastapi", "starlette", "uvicorn", "uvloop", "h11", "mcp", "mcp_types"},
 }
 
 # Tests of more than one module, and files that tests need; every other folder of tests has the name of what it tests.

@@ -16,7 +16,8 @@ from antiphon.providers.base import TextDelta, Tool, ToolArgs, ToolStart
 from antiphon.stores import archive, maintenance
 from antiphon.threads.assessing import assess_all, limit_risk
 from antiphon.threads.machine.permission import permission_machine
-from antiphon.threads.machine.permission_rules import MODES, decide
+from antiphon.threads.machine.permission_rules import MODES, call_text, decide
+from antiphon.threads.machine.scopes import scope_overrides
 from antiphon.threads.machine.tools import WITHDRAWN
 from antiphon.tools.access import WRITABLE, Access
 from antiphon.tools.assessment import Assessment
@@ -120,7 +121,19 @@ SECRETS = [
     Attack("a key by its content", "sub/server.key"),
     Attack("a symlink to a key", "harmless.txt"),
 ]
-ATTACKS = [*FILES, *COMMANDS, *RIDERS, *ANSWERS, *ARGUMENTS, *SCREENS, *SECRETS]
+COLLISIONS = [
+    Attack("a command that ends like an option", 'make {"timeout_ms": 100000}'),
+    Attack("a command that ends like two options", 'make {"network": true, "timeout_ms": 100000}'),
+]
+ENDINGS = [
+    Attack("NUL at the end of a line", "one\0\ntwo\n"),
+    Attack("NUL at the end of a file", "one\0"),
+    Attack("a last line like the note of a cut diff", "one\n[cut: 5 more lines of this change are not shown]"),
+]
+MADE_UP = [Attack("an output that speaks of a denial", "echo 'Permission denied'; exit 1")]
+ATTACKS = [
+    *FILES, *COMMANDS, *RIDERS, *ANSWERS, *ARGUMENTS, *SCREENS, *SECRETS, *COLLISIONS, *ENDINGS, *MADE_UP,
+]  # fmt: skip
 KEY = "-----BEGIN PRIVATE KEY-----\npwned\n"
 
 
@@ -320,6 +333,40 @@ def test_characters_without_ink_are_marked_in_a_question(toolbox: FunctionToolbo
     text = "".join(line.text for line in question_lines(decide([call], "ask", {})["calls"], "model"))  # type: ignore[list-item]
 
     assert not set(blanks) & set(text)
+
+
+@pytest.mark.parametrize("attack", COLLISIONS, ids=names(COLLISIONS))
+def test_this_exact_command_is_no_other_whatever_its_text_looks_like(toolbox: FunctionToolbox, attack: Attack) -> None:
+    """The texts of both calls are the same, what an answer covers is not."""
+    options = json.loads(attack.payload.removeprefix("make "))
+    allowed = assessed(toolbox, "shell", {"command": "make", **options})
+    forged = assessed(toolbox, "shell", {"command": attack.payload})
+    judged = decide([allowed], "ask", {})["calls"]  # type: ignore[list-item]
+    rules = {"overrides": scope_overrides(judged, "command")}
+
+    assert call_text(allowed) == call_text(forged)  # type: ignore[arg-type]
+    assert decide([forged], "ask", rules)["decision"] == "ask"  # type: ignore[list-item, arg-type]
+
+
+@pytest.mark.parametrize("attack", ENDINGS, ids=names(ENDINGS))
+def test_the_content_of_a_file_forges_no_note_of_its_diff(toolbox: FunctionToolbox, attack: Attack) -> None:
+    """The diff says that a line end is missing, or that it was cut, only if that is so."""
+    call = assessed(toolbox, "write_file", {"path": "new.txt", "content": attack.payload})
+    (judged,) = decide([call], "ask", {})["calls"]  # type: ignore[list-item]
+    lines = [line.text.strip() for line in question_lines([judged], "the model")]
+
+    assert ("\\ No newline at end of file" in lines) == (not attack.payload.endswith("\n"))
+    assert ("\0" not in attack.payload) or any("‹U+0000›" in line for line in lines)
+    assert "cut" not in judged
+
+
+def test_a_denial_that_a_command_makes_up_is_not_stated_as_a_fact(toolbox: FunctionToolbox) -> None:
+    (attack,) = MADE_UP
+    call = {**assessed(toolbox, "shell", {"command": attack.payload}), "denied": "write"}
+    (judged,) = decide([call], "ask", {})["calls"]  # type: ignore[list-item]
+
+    assert "the command says that something was denied" in judged["reason"]
+    assert "because" not in judged["reason"]
 
 
 def test_a_second_call_is_not_hidden_behind_the_first(toolbox: FunctionToolbox) -> None:

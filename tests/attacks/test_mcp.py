@@ -1,6 +1,7 @@
 """Attacks by MCP servers: hints that lie, results and lists without end, names that move the cursor."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -8,11 +9,14 @@ import mcp_types
 import pytest
 from mcp_types import AudioContent, CallToolResult, EmbeddedResource, ImageContent, TextContent, TextResourceContents
 
+from antiphon.cli.folder_trust import describe_contents
 from antiphon.messages import Image, Text, ToolCall
-from antiphon.tools.errors import ConfigError
+from antiphon.threads.folder_contents import read_folder
+from antiphon.tools.errors import ConfigError, ToolsError
 from antiphon.tools.mcp.config import CommandServer, decode_servers, parse_servers
 from antiphon.tools.mcp.connection import MAX_DESCRIPTION, _offered_tool, _risk
 from antiphon.tools.mcp.contents import MAX_IMAGE_TOTAL, MAX_PARTS, result_parts
+from antiphon.tools.mcp.programs import find_program, resolve_programs
 from tests.attacks.attack import Attack
 from tests.fixtures.mcp_tools import PATIENT, run, server, toolbox
 
@@ -37,6 +41,11 @@ ATTACKS = (
     Attack("a text with NUL and half of a character", "\0\ud800", works_unprotected=False),
     Attack("structured content nested 100,000 levels deep", "[" * 100_000, works_unprotected=False),
     Attack("a reply of 100,000 brackets", "[" * 100_000, works_unprotected=False),
+    Attack("a program in a folder of PATH in the workspace", "{workspace}/bin"),
+    Attack("a program in an environment of the workspace", "/nowhere:{workspace}/.venv/bin"),
+    Attack("a program in a relative folder of PATH", "bin"),
+    Attack("a program in a folder that is a link", "{beside}/link"),
+    Attack("a program that is a link", "{beside}/links"),
     Attack("1,000 servers in one file", "[servers.x]", works_unprotected=False),
     Attack("arguments of 100,000 brackets", "[" * 100_000, works_unprotected=False),
 )
@@ -199,3 +208,61 @@ def test_arguments_that_are_no_json_are_an_error_result(deep, arguments):
 
     assert answer.is_error
     assert answer.parts[0].text.startswith("The arguments are not valid")
+
+
+PLANTED = tuple(attack for attack in ATTACKS if attack.name.startswith("a program"))
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Path:
+    """A workspace with a program that a command has put into it, and links to it and to its folder."""
+    workspace = tmp_path / "workspace"
+    for folder in (workspace / "bin", workspace / ".venv" / "bin"):
+        folder.mkdir(parents=True)
+        (folder / "mcp-files").write_text("#!/bin/sh\ntouch pwned\n")
+        (folder / "mcp-files").chmod(0o755)
+    (tmp_path / "link").symlink_to(workspace / "bin")
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "mcp-files").symlink_to(workspace / "bin" / "mcp-files")
+    return workspace
+
+
+@pytest.mark.parametrize("attack", PLANTED, ids=[attack.name for attack in PLANTED])
+def test_a_program_of_the_workspace_is_not_started_by_its_bare_name(
+    planted: Path, attack: Attack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = attack.payload.format(workspace=planted, beside=planted.parent)
+    monkeypatch.setenv("PATH", path)
+    monkeypatch.chdir(planted)
+    files = CommandServer("files", "mcp-files")
+    named = CommandServer("files", str(planted / "bin" / "mcp-files"))
+
+    assert shutil.which("mcp-files") is not None
+    assert find_program(files, planted) is None
+    with pytest.raises(ToolsError, match="in the workspace only"):
+        resolve_programs([files], planted)
+    assert resolve_programs([named], planted) == (named,)
+
+
+def test_a_program_outside_of_the_workspace_is_started_by_its_path(
+    planted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = planted.parent / "own"
+    own.mkdir()
+    (own / "mcp-files").write_text("#!/bin/sh\n")
+    (own / "mcp-files").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{planted}/bin:{own}")
+    (resolved,) = resolve_programs([CommandServer("files", "mcp-files")], planted)
+
+    assert isinstance(resolved, CommandServer)
+    assert resolved.command == str(own / "mcp-files")
+
+
+def test_the_question_of_trust_shows_the_program_of_a_bare_name(planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{planted}/bin:/usr/bin:/bin")
+    (planted / ".antiphon").mkdir()
+    (planted / ".antiphon" / "mcp.toml").write_text('[servers.a]\ncommand = "sh"\n[servers.b]\ncommand = "mcp-files"\n')
+    lines = "\n".join(describe_contents(read_folder(planted)))
+
+    assert "starts a by the program /usr/bin/sh" in lines
+    assert "starts b by the program that is not installed outside of this folder" in lines

@@ -220,7 +220,7 @@ def test_a_traceback(tmp_path):
     assert_clean(data)
 
 
-@pytest.mark.parametrize("options", [("--plain",), ("--mermaid",), ()])
+@pytest.mark.parametrize("options", [("--plain",), ()])
 def test_a_chart_with_hostile_names(tmp_path, options):
     chart = tmp_path / "door.json"
     chart.write_text(
@@ -228,3 +228,13 @@ def test_a_chart_with_hostile_names(tmp_path, options):
     )
 
     shown("play", "--chart", chart, *options)
+
+
+@pytest.mark.parametrize("form", ["ladder", "mermaid", "dot", "table", "text"])
+def test_a_drawn_chart_with_hostile_names(tmp_path, form):
+    chart = tmp_path / "door.json"
+    chart.write_text(
+        '{"id": "d\\u001b]0;x\\u0007", "initial": "a\\u001b[2J", "states": {"a\\u001b[2J": {"type": "final"}}}'
+    )
+
+    shown("chart", "draw", chart, "--as", form)

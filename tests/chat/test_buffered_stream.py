@@ -62,8 +62,15 @@ def batches_of(script, **options):
 
 
 @pytest.mark.requirement("X-7", "S0-75")
-def test_chunks_wait_for_each_other_for_fifty_milliseconds():
-    assert batches_of([text("a"), 20, text("b"), 29, text("c"), 1, text("d"), 50]) == [["abc"], ["d"]]
+def test_chunks_after_the_first_wait_for_each_other_for_fifty_milliseconds():
+    chunks = [text("a"), 0, text("b"), 20, text("c"), 29, text("d"), 1, text("e"), 50]
+
+    assert batches_of(chunks) == [["a"], ["bcd"], ["e"]]
+
+
+@pytest.mark.requirement("X-7")
+def test_a_chunk_after_a_pause_does_not_wait():
+    assert batches_of([text("a"), 0, 50, text("b"), 0, text("c"), 49]) == [["a"], ["b"], ["c"]]
 
 
 @pytest.mark.requirement("X-7")

@@ -97,7 +97,7 @@ def test_a_question_may_be_denied_in_its_middle():
 
 
 def test_a_diff_that_is_cut_is_followed_by_the_whole_content():
-    call = change("a.txt", diff="+one\n[cut: 5 more lines of this change are not shown]")
+    call = change("a.txt", diff="+one\n[cut: 5 more lines of this change are not shown]", cut=True)
     call["arguments"] = {"path": "a.txt", "content": "one\ntwo"}
     _, shown = permit(["a"], call)
 

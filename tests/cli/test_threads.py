@@ -123,7 +123,7 @@ def test_an_export_is_imported_as_a_new_conversation_that_goes_on(tmp_path, caps
     target = tmp_path / "t.json"
     threads(capsys, "export", thread, "--to", target)
     code, out, _ = threads(capsys, "import", target)
-    main(["chat", "--thread", out.strip(), "And wine?"])
+    main(["chat", "--thread", out.strip(), "--model", script(tmp_path, [{"text": "Red."}]), "And wine?"])
     capsys.readouterr()
     _, told, _ = threads(capsys, "show", out.strip())
 

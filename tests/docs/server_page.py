@@ -1,9 +1,10 @@
-"""The tables of routes, bodies and codes in `docs/server.md`: `python -m tests.docs.server_page` makes them."""
+"""The tables of settings, routes, bodies and codes in `docs/server.md`: `python -m tests.docs.server_page`."""
 
 from collections.abc import Iterable
 from itertools import groupby
 
 from antiphon.server.asgi import contracts
+from antiphon.server.configuration import SETTINGS, Setting
 from antiphon.server.contracts import Contract, checks
 from antiphon.server.problems import CODES
 from antiphon.server.replies import ProblemReply
@@ -14,7 +15,7 @@ BEGIN = "<!-- made by tests/docs/server_page.py -->"
 
 
 def tables() -> str:
-    """Return the tables: routes, bodies of requests, bodies of responses, problems."""
+    """Return the tables: settings, routes, bodies of requests, bodies of responses, problems."""
     listed = contracts()
     routes = "\n\n".join(
         _routes(tag, [each for _, each in group]) for tag, group in groupby(listed, lambda row: row[0])
@@ -23,6 +24,8 @@ def tables() -> str:
     gives = dict.fromkeys(contract.gives for _, contract in listed if contract.gives is not None)
     parts = [
         BEGIN,
+        "## All settings",
+        _settings(),
         "## Routes",
         routes,
         "## Bodies of requests",
@@ -35,8 +38,27 @@ def tables() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _settings() -> str:
+    head = ["| option | key of the file | variable | default | values | meaning |", "|---|---|---|---|---|---|"]
+    return "\n".join([*head, *map(_setting, SETTINGS)])
+
+
+def _setting(setting: Setting) -> str:
+    option = "none" if setting.option is None else f"`{setting.option}`"
+    if setting.kind == "flag":
+        option += f", `--no-{(setting.option or '')[2:]}`"
+    default = f"`{str(setting.default).lower()}`" if setting.default not in (None, ()) else ""
+    values = {"texts": "names", "flag": "`true`, `false`", "secret": "text"}.get(setting.kind, setting.kind)
+    if setting.kind in ("whole", "number"):
+        values = f"{setting.low:,.15g} to {setting.high:,.15g}"
+    elif setting.kind == "choice":
+        values = ", ".join(f"`{choice}`" for choice in setting.choices)
+    return f"| {option} | `{setting.name}` | `{setting.variable}` | {default} | {values} | {setting.about} |"
+
+
 def _routes(tag: str, listed: list[Contract]) -> str:
-    head = [f"### {tag.capitalize()}", "", "| route | what it does | takes | gives |", "|---|---|---|---|"]
+    head = [f"### {tag.capitalize()}", "", "| route | scope | what it does | takes | gives |"]
+    head.append("|---|---|---|---|---|")
     return "\n".join([*head, *map(_route, listed)])
 
 
@@ -45,7 +67,8 @@ def _route(contract: Contract) -> str:
     types = [f"`{contract.gives.__name__}`"] if contract.gives else []
     types += [f"`{media_type}`" for media_type in contract.media_types if not types or media_type != "application/json"]
     gives = "" if contract.status == 204 else f", {', '.join(types)}"
-    return f"| `{contract.method} {contract.path}` | {contract.about} | {takes} | {contract.status}{gives} |"
+    scope = "no token" if contract.scope == "none" else contract.scope
+    return f"| `{contract.method} {contract.path}` | {scope} | {contract.about} | {takes} | {contract.status}{gives} |"
 
 
 def _with_items(gives: Iterable[type]) -> list[type]:

@@ -1,14 +1,16 @@
 """The page on the server has every option, route, field, code, limit and event."""
 
+import dataclasses
 import re
 
 import pytest
 
+from antiphon.server.configuration import BY_NAME, LIMITS
 from antiphon.server.problems import CODES
 from antiphon.server.settings import ServerSettings
 from antiphon.threads.following import ChangeKind
 from tests.docs.server_page import PAGE, rewrite
-from tests.fixtures.command import options_of, parser_of
+from tests.fixtures.command import options_of, parser_of, subparsers
 
 TEXT = PAGE.read_text(encoding="utf-8")
 FIRST_CELLS = {
@@ -24,6 +26,21 @@ def test_every_option_has_its_line() -> None:
     assert options_of(parser_of("serve")) - FIRST_CELLS == set()
 
 
+def test_every_option_of_tokens_is_named() -> None:
+    for name, parser in subparsers(parser_of("tokens")).items():
+        assert f"| `{name}" in TEXT
+        assert [option for option in options_of(parser) - {"-h", "--help"} if f"`{option}" not in TEXT] == []
+
+
+def test_the_settings_are_those_of_the_server() -> None:
+    fields = {field.name: field.default for field in dataclasses.fields(ServerSettings)}
+    own = {"token", "hosts", "is_secure", "folder"}
+
+    assert {name: BY_NAME[name].default for name in LIMITS if name != "token"} == {
+        name: default for name, default in fields.items() if name not in own
+    }
+
+
 @pytest.mark.parametrize("code", CODES)
 def test_every_code_has_its_line(code: str) -> None:
     assert f"| `{code}` | {CODES[code].status} |" in TEXT
@@ -36,6 +53,9 @@ def test_the_limits_are_those_of_the_settings() -> None:
     assert f"within {settings.body_s:g} seconds" in TEXT
     assert f"{settings.most_header_bytes // 2**10} KiB, within {settings.header_s:g} seconds" in TEXT
     assert f"{settings.most_requests}, and {settings.most_streams:,} streams" in TEXT
+    assert f"{settings.most_user_requests}, and {settings.most_user_streams} streams |" in TEXT
+    assert f"| {settings.token_requests_per_minute:,} a minute |" in TEXT
+    assert f"| {settings.failed_logins_per_minute} a minute;" in TEXT
     assert f"| threads on one stream | {settings.most_followed} |" in TEXT
     assert f"after {settings.stall_s:g} seconds" in TEXT
     assert f"after {settings.heartbeat_s:g} quiet seconds" in TEXT

@@ -154,8 +154,9 @@ def test_tools_of_the_host_are_off(server: LiveServer) -> None:
         assert client.problem("POST", "/threads", body) == (403, "not_allowed")
         forged = {**CHAT, "settings": {"options": {"tools": [{"name": "shell", "risk": "read"}]}}}
         assert client.problem("POST", "/threads", forged) == (422, "bad_settings")
-        for setting in ({"workspace": "/"}, {"mcp": "/etc/passwd"}):
-            assert client.problem("POST", "/threads", {"kind": "run", **setting}) == (422, "bad_body")
+        for setting in ({"workspace": "/"}, {"mode": "auto"}):
+            assert client.problem("POST", "/threads", {"kind": "run", **setting}) == (403, "not_allowed")
+        assert client.problem("POST", "/threads", {"kind": "run", "mcp": "/etc/passwd"}) == (422, "bad_body")
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ CASES: dict[str, Case] = {
         {}, 422, "bad_settings",
     ),
     "plan of nothing": ("POST", NEW, {**RUN, "plan": {"steps": 7}}, {}, 422, "bad_settings"),
-    "workspace of a client": ("POST", NEW, {"kind": "run", "workspace": "/"}, {}, 422, "bad_body"),
+    "workspace of a client": ("POST", NEW, {"kind": "run", "workspace": "/"}, {}, 403, "not_allowed"),
     # addresses
     "no route": ("GET", "/nothing", None, {}, 404, "unknown_route"),
     "no thread": ("GET", "/threads/nobody", None, {}, 404, "unknown_thread"),
@@ -183,6 +183,16 @@ CASES: dict[str, Case] = {
     "limit of another kind": ("POST", "/threads/talk/limits", {"costLimit": 5}, {}, 422, "bad_body"),
     "no limits": ("POST", "/threads/talk/limits", {}, {}, 422, "bad_body"),
     "action of a run": ("POST", "/threads/talk/skip", None, {}, 409, "wrong_kind"),
+    # administration
+    "no page of the audit log": ("GET", "/audit?limit=0", None, {}, 422, "bad_query"),
+    "many lines of the audit log": ("GET", "/audit?limit=100000", None, {}, 422, "bad_query"),
+    "number of a word": ("GET", "/audit?before=yesterday", None, {}, 422, "bad_query"),
+    "negative number": ("GET", "/audit?before=-1", None, {}, 422, "bad_query"),
+    "huge number": ("GET", "/audit?before=" + "9" * 40, None, {}, 422, "bad_query"),
+    "forged line": ("POST", "/audit", {"user": "x"}, {}, 405, "wrong_method"),
+    "backup by a link": ("GET", "/backup", None, {}, 405, "wrong_method"),
+    "backup of memory": ("POST", "/backup", None, {}, 403, "not_allowed"),
+    "backup from a page": ("POST", "/backup", None, {"origin": "https://evil.example"}, 403, "foreign_origin"),
     # headers
     "empty key": ("POST", M, {"text": "a"}, {"idempotency-key": ""}, 400, "bad_header"),
     "long key": ("POST", M, {"text": "a"}, {"idempotency-key": "a" * 129}, 400, "bad_header"),

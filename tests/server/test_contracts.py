@@ -15,13 +15,17 @@ from antiphon.server.bodies import CreateChat, CreateDebate, CreateRun
 from antiphon.server.contracts import check_body, checks
 from antiphon.server.facades.openai.bodies import ChatCompletionRequest, ResponseRequest
 from antiphon.server.problems import ProblemError
+from tests.fixtures.facades import question, run_agui, send_vercel
+from tests.fixtures.mcp_wire import McpWire
 from tests.fixtures.scripted_team import script
 from tests.fixtures.server import CONTRACTS, CheckedClient, live_server
 
 TOPIC = "Should a city close its centre to private cars?"
 NEW = {"kind", "id", "title", "owner"}
 # Settings of a program that clients of a server do not have.
-NOT_SERVED = {"workspace", "mcp"}
+NOT_SERVED = {"mcp"}
+# Settings of windows of the server's machine.
+LOCAL = {"workspace", "mode"}
 
 
 def fields_of(kind: type) -> set[str]:
@@ -29,8 +33,8 @@ def fields_of(kind: type) -> set[str]:
 
 
 def test_the_settings_of_new_threads_are_those_of_their_kinds() -> None:
-    assert fields_of(CreateChat) - NEW == {*CHAT_DEFAULTS, "tools", "history"}
-    assert fields_of(CreateRun) - NEW == {*RUN_SETTINGS} - NOT_SERVED
+    assert fields_of(CreateChat) - NEW - LOCAL == {*CHAT_DEFAULTS, "tools", "history"}
+    assert fields_of(CreateRun) - NEW - {"mode"} == {*RUN_SETTINGS} - NOT_SERVED
     assert fields_of(CreateDebate) - NEW == {*DEBATE_RULES} - {"id"}
 
 
@@ -39,7 +43,20 @@ def test_every_route_has_one_contract_and_says_what_it_does() -> None:
 
     assert len({*routes}) == len(routes)
     assert all(contract.about[0].isupper() for contract in CONTRACTS)
-    assert {tag for tag, _ in contracts()} == {"threads", "actions", "streams", "catalog", "actors", "system", "openai"}
+    assert {tag for tag, _ in contracts()} == {
+        "threads",
+        "actions",
+        "streams",
+        "catalog",
+        "actors",
+        "administration",
+        "system",
+        "openai",
+        "ag-ui",
+        "vercel",
+        "mcp",
+        "local",
+    }
 
 
 @pytest.mark.parametrize("body", [[], 5, None, {"kind": "chat", "x": 1}, {"kind": 5}])
@@ -155,6 +172,8 @@ def inspector_tour(client: CheckedClient) -> None:
         assert client.request("GET", path).status_code == 200
     for path in ("/tools", "/charts", "/charts/thread", "/charts/thread/mermaid", "/threads", "/threads/tour"):
         assert client.request("GET", path).status_code == 200
+    assert client.request("GET", "/audit").status_code == 200
+    assert client.request("POST", "/backup").status_code == 200
     for path in ("/actors", "/actors/tour", "/actors/tour/snapshot", "/actors/tour/journal"):
         assert client.request("GET", path).status_code == 200
     client.post("/actors/tour/events", {"event": {"type": "RENAME", "title": "Sent"}, "to": ""})
@@ -162,6 +181,25 @@ def inspector_tour(client: CheckedClient) -> None:
     with client.http.stream("GET", "/events", headers={"accept": "text/event-stream"}) as response:
         assert response.status_code == 200
     client.server.visited.add(("GET", "/events"))
+
+
+def mcp_tour(client: CheckedClient) -> None:
+    with McpWire(client.server) as wire:
+        assert wire.data("list_threads")["items"]
+        with wire.http.stream("GET", "/mcp", headers=wire.headers()) as response:
+            assert response.status_code == 200
+        assert wire.http.delete("/mcp", headers=wire.headers()).status_code == 200
+    client.server.visited.update((method, "/mcp") for method in ("POST", "GET", "DELETE"))
+
+
+def window_tour(client: CheckedClient, folder: Path) -> None:
+    assert client.get("/local")["store"]
+    assert client.request("PUT", "/local/keys", {"keys": {"ANTHROPIC_API_KEY": "sk-1"}}).status_code == 204
+    local = {"workspace": str(folder), "mode": "plan", "model": "scripted:demo"}
+    chat = client.post("/threads", {"kind": "chat", **local})["id"]
+    client.post("/threads", {"kind": "run", **local})
+    assert client.request("PUT", f"/local/threads/{chat}", {"workspace": "/", "mode": "ask"}).status_code == 204
+    client.post("/local/hand-over", {"version": "1", "ifIdle": False})
 
 
 def openai_tour(client: CheckedClient) -> None:
@@ -174,20 +212,38 @@ def openai_tour(client: CheckedClient) -> None:
         assert client.request("GET", path).status_code == 200
 
 
+def facade_tour(client: CheckedClient) -> None:
+    settings = {"model": "scripted:demo"}
+    more = {"forwardedProps": settings, "protocolVersion": "1.0", "parentRunId": "p", "state": {}, "resume": []}
+    assert run_agui(client, "agui", "Hello", **more)[-1]["type"] == "RUN_FINISHED"
+    chunks = send_vercel(client, "vercel", question("Hello"), thread=settings, messageId=None)
+    assert chunks[-1] == "[DONE]"
+    assert client.request("GET", "/vercel/chat/vercel/stream").status_code == 204
+
+
 # The answers to permissions and limits, and imported histories, are exercised with tools in `routes/test_actions.py`.
 ELSEWHERE = {"Respond": {"decision", "scope", "reason", "limit"}, "ResolveMerge": {"turns"}, "CreateChat": {"history"}}
+ELSEWHERE["VercelChat"] = {"answer"}  # in `facades/test_vercel.py`
 
 
 @pytest.mark.requirement("S4-120", "X-12")
-def test_every_route_and_every_field_of_a_body_is_exercised(tmp_path: Path) -> None:
-    question = {"tool": "ask_user", "arguments": {"question": "Which blue?"}}
-    model = script(tmp_path, {"after": "ask_user", "steps": [{"text": "Done."}]}, {"steps": [question]})
-    with live_server(app=lambda: App(":memory:")) as server, server.client() as client:
+def test_every_route_and_every_field_of_a_body_is_exercised(tmp_path: Path, short_folder: Path) -> None:
+    asking = {"tool": "ask_user", "arguments": {"question": "Which blue?"}}
+    model = script(tmp_path, {"after": "ask_user", "steps": [{"text": "Done."}]}, {"steps": [asking]})
+    store = tmp_path / "store.db"
+    with live_server(app=lambda: App(store), folder=tmp_path / "server") as server, server.client() as client:
         chat_tour(client)
         run_tour(client, model)
         debate_tour(client)
+        facade_tour(client)
         inspector_tour(client)
+        mcp_tour(client)
         openai_tour(client)
+    with live_server(socket=short_folder / "s.sock") as local, local.window() as client:
+        window_tour(client, tmp_path)
+    server.visited |= local.visited
+    for name, fields in local.sent.items():
+        server.sent.setdefault(name, set()).update(fields)
 
     assert {(contract.method, contract.path) for contract in CONTRACTS} - server.visited == set()
     for kind in {kind for contract in CONTRACTS for kind in contract.takes}:

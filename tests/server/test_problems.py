@@ -43,8 +43,9 @@ ERRORS: list[tuple[Exception, str]] = [
     (runtime_errors.Unstorable("no"), "bad_body"),
     (runtime_errors.StoreStopped("no"), "store_failed"),
 ]
-# Raised by the server itself: in `test_access.py`, `test_streams.py`, `routes/`, `facades/`, and below.
+# Raised by the server itself, in the other tests of this folder and below.
 OWN = {"model_failed", "not_allowed", "unknown_chart", "key_reused", "slow_body", "internal"}
+OWN |= {"insufficient_scope", "too_many_requests", "no_space"}
 
 
 @pytest.mark.parametrize(("error", "code"), ERRORS, ids=lambda value: type(value).__name__)
@@ -69,9 +70,13 @@ def test_every_class_and_every_code_is_exercised() -> None:
 
 def test_members_of_a_problem_tell_how_to_continue() -> None:
     errors: dict[Exception, object] = {
-        runtime_errors.OtherHistory("t", "a:1", "b", 3, "b:3"): {"resume": "b:3"},
-        thread_errors.UnknownRequest("t", "q", ["r"], "running"): {"open": ["r"]},
-        InvalidConfig([FieldProblem("topic", "is missing")]): {"fields": [{"field": "topic", "problem": "is missing"}]},
+        runtime_errors.OtherHistory("t", "a:1", "b", 3, "b:3"): {"error": "OtherHistory", "resume": "b:3"},
+        thread_errors.UnknownRequest("t", "q", ["r"], "running"): {"error": "UnknownRequest", "open": ["r"]},
+        thread_errors.NotOffered("r", "no", ["once"]): {"error": "NotOffered", "offered": ["once"]},
+        InvalidConfig([FieldProblem("topic", "is missing")]): {
+            "error": "InvalidConfig",
+            "fields": [{"field": "topic", "problem": "is missing"}],
+        },
     }
 
     assert [problem.more for error in errors if (problem := problem_of(error))] == list(errors.values())

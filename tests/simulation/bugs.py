@@ -420,5 +420,6 @@ FAULTS = {
     tasks_of_quarantined_trees_continue: BUSY,
     trees_are_loaded_while_they_are_quarantined: BUSY,
     sends_overtake_posts: Faults(by_post=0.5, duplicate=0.4, store_is_slow=0.5, disorder=1.0),
+    replay_uses_the_latest_history: Faults(restore=0.5, killed=0.02),
     cancelled_calls_stop_halfway: Faults(cancelled=0.7, store_is_slow=0.5, work_is_slow=0.5),
 }

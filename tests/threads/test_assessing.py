@@ -114,6 +114,7 @@ def test_a_long_diff_says_that_it_is_cut(tmp_path):
         facts = assess(workspace_tools(workspace), "write_file", arguments)
 
     assert facts["diff"].endswith("more lines of this change are not shown]")
+    assert facts["cut"] is True
 
 
 def test_a_host_is_that_of_the_address(tmp_path):

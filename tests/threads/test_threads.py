@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from antiphon.chart.errors import EventError, EventRefused
 from antiphon.debate import InvalidConfig
 from antiphon.providers import Keys, Models, ProviderError
 from antiphon.runtime.records import Receipt
-from antiphon.threads import Busy, NotTaken, Refused, UnknownThread, WrongKind
+from antiphon.threads import Busy, NotTaken, Refused, ThreadError, UnknownThread, WrongKind, read_folder
 from antiphon.threads.service import _require_taken
 from tests.fixtures.debates import CONFIG
 
@@ -452,3 +453,18 @@ def test_a_thread_that_has_not_begun_is_neither_resumed_nor_repeated() -> None:
             assert await app.threads.status(thread) == "pending"
 
     asyncio.run(main())
+
+
+def test_an_empty_message_is_refused() -> None:
+    async def main() -> None:
+        async with App(":memory:") as app:
+            chat = await app.chats.create()
+            with pytest.raises(Refused, match="the message is empty"):
+                await app.threads.say(chat, "")
+
+    asyncio.run(main())
+
+
+def test_a_folder_that_is_missing_brings_nothing_and_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ThreadError, match="no such folder"):
+        read_folder(tmp_path / "missing")

@@ -84,12 +84,12 @@ class Runs(ThreadService):
             raise Refused(f"run {thread!r} lost its process; resume it, then it takes messages")
         return await super().begin(thread, id=id, **payload)
 
-    async def resume(self, id: str) -> Receipt:
+    async def resume(self, id: str, *, key: str | None = None) -> Receipt:
         """Continue where the process was lost."""
         status = await self.status(id)
         if status not in RESUMABLE:
             raise Refused(f"run {id!r} is {status}; only an interrupted run can be resumed")
-        return await super().resume(id)
+        return await super().resume(id, key=key)
 
     async def force_agent(self, id: str, name: str) -> Receipt:
         """Let an agent work now instead of the arbiter's choice."""
@@ -99,9 +99,9 @@ class Runs(ThreadService):
         """Skip the current step of the plan."""
         return await self._perform(id, "SKIP_STEP")
 
-    async def retry(self, id: str) -> Receipt:
+    async def retry(self, id: str, *, key: str | None = None) -> Receipt:
         """Restart the current agent, or continue at once after an error."""
-        return await self._perform(id, "RETRY")
+        return await self._perform(id, "RETRY", key)
 
     async def result(self, id: str) -> Json | None:
         """Return the result of the run from the journal; None while it is running."""

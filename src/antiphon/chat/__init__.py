@@ -6,6 +6,7 @@ from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
     from antiphon.chat.archive import BadArchive, from_archive, to_archive
+    from antiphon.chat.attempts import Attempt
     from antiphon.chat.batching import batch_events
     from antiphon.chat.buffered_stream import BufferedStream, StreamState
     from antiphon.chat.export import branch_document
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from antiphon.chat.machine.polynomial import FlowState
     from antiphon.chat.machine.saved_chat import BadSavedChat
     from antiphon.chat.record import branch_path
-    from antiphon.chat.service import Attempt, Chats
+    from antiphon.chat.service import Chats
     from antiphon.chat.streaming_actor import StreamingSnapshot
     from antiphon.chat.streaming_chat import StreamingChat
     from antiphon.chat.summaries import Summariser
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __getattr__ = lazy_names(
     __name__,
     {
+        "attempts": ("Attempt",),
         "archive": (
             "BadArchive",
             "from_archive",
@@ -42,10 +44,7 @@ __getattr__ = lazy_names(
         "machine.polynomial": ("FlowState",),
         "machine.saved_chat": ("BadSavedChat",),
         "record": ("branch_path",),
-        "service": (
-            "Attempt",
-            "Chats",
-        ),
+        "service": ("Chats",),
         "streaming_actor": ("StreamingSnapshot",),
         "streaming_chat": ("StreamingChat",),
         "summaries": ("Summariser",),

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, Mapping
 from typing import Any
 
 from antiphon.actors.clock import REAL_CLOCK, Clock
-from antiphon.runtime.coalescing import COALESCE_MS, COALESCE_SIZE, Coalescer
+from antiphon.runtime.coalescing import COALESCE_MS, COALESCE_SIZE, Coalescer, CoalescingWindow
 from antiphon.threads.reply import CHUNKS
 
 Event = Mapping[str, Any]
@@ -23,7 +23,7 @@ async def batch_events(
     coalescer = Coalescer(
         lambda waiting: batches.put_nowait([event for _, event in waiting]),
         clock,
-        every_ms=every_ms,
+        window=CoalescingWindow(every_ms),
         max_size=most_characters,
     )
     reading = asyncio.create_task(_read(events, coalescer, batches))

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from antiphon.chat.attempts import Attempt as Attempt
+from antiphon.chat.attempts import attempt_of as attempt_of
 from antiphon.chat.machine.crystal import TITLE_WORDS
 from antiphon.chat.machine.persistent_map import PersistentMap
 from antiphon.chat.machine.tree import path

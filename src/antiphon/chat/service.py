@@ -1,15 +1,15 @@
 """Operations on chats: create, say, fork, rewind, merge."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from antiphon.chat.machine.history import problem_with_history
 from antiphon.chat.machine.settings import problem_with
 from antiphon.chat.machine.validation import refusal
-from antiphon.chat.record import chat_of
+from antiphon.chat.record import Attempt, attempt_of, chat_of
 from antiphon.runtime.records import Receipt
 from antiphon.threads.approval import consent_with_approver
-from antiphon.threads.errors import NothingSaid, NotTaken, Refused
+from antiphon.threads.errors import NothingSaid, NotTaken, Plan, PlanOpen, Refused
 from antiphon.threads.kinds import Json, Record
 from antiphon.threads.machine.consent_settings import consent_problem
 from antiphon.threads.machine.tools import APPROVER
@@ -19,19 +19,8 @@ from antiphon.threads.toolbox import OfferedTool, tools_to_json
 CHAT = "chat"
 CHOOSE_MODEL = ("use_model", "configure")  # the actions that may change the model
 CONVERGING = "converging"
-# States of a chat in which it takes no message, and how to leave them.
-CLOSED_STATES = {
-    "branching": "has a planned fork; confirm it (confirm_fork) or cancel it (cancel_fork) first",
-    CONVERGING: "has a planned merge; confirm it (confirm_merge) or cancel it (cancel_merge) first",
-}
-
-
-class Attempt(NamedTuple):
-    """The next attempt at a reply, and the delay before it."""
-
-    number: int
-    most: int
-    delay_ms: float
+# States of a chat in which it takes no message, and what is planned in them.
+PLANS: Mapping[str, Plan] = {"branching": "fork", CONVERGING: "merge"}
 
 
 class Chats(ThreadService):
@@ -46,10 +35,12 @@ class Chats(ThreadService):
         owner: str = "",
         id: str | None = None,
         tools: Sequence[OfferedTool] | None = None,
+        workspace: str | None = None,
         **config: Any,
     ) -> str:
         """Create a chat with its settings, tools, and maybe a `history` to continue; return its id, a random one.
 
+        `workspace` is the folder of the tools, in an app whose toolbox has one for each thread.
         `Refused` is raised if the `id` that was asked for is taken.
         The model and the tools are checked before anything is stored, without a request.
         """
@@ -64,14 +55,21 @@ class Chats(ThreadService):
         await self.resources.check_models([config.get("model")])
         if not config.get("clientTools"):
             self.resources.check_tools(options.get("tools") or ())
-        return await self.restore(title=title, owner=owner, id=id, **config)
+        return await self._create_chat(config, workspace, title=title, owner=owner, id=id)
 
     async def restore(self, *, title: str | None = None, owner: str = "", id: str | None = None, **config: Any) -> str:
-        """Create a chat as it was elsewhere, from an archive: its model may be one that cannot be used here."""
+        """Create a chat as it was elsewhere, from an archive: its model may be one that cannot be used here.
+
+        A model by address or file is asked only after `allow_model`, or after the action `use_model`.
+        """
+        return await self._create_chat(config, None, title=title, owner=owner, id=id, imported=True)
+
+    async def _create_chat(self, config: dict[str, Any], workspace: str | None, **names: Any) -> str:
         if APPROVER in self.resources.functions:
             config["consent"] = consent_with_approver(config.get("consent"))
         self._check_settings(config)
-        return await self._create("chat", lambda _: config, title=title, owner=owner, id=id)
+        settings = config if workspace is None else {**config, "workspace": workspace}
+        return await self._create(CHAT, lambda _: settings, **names)
 
     def _check_settings(self, config: Json) -> None:
         settings = {key: value for key, value in config.items() if key != "history"}
@@ -83,16 +81,20 @@ class Chats(ThreadService):
 
     async def begin(self, thread: str, *, id: str | None = None, **payload: Any) -> Receipt:
         """Start, continue, answer or restart a chat; raise `Busy` while it replies, `Refused` at a planned fork."""
-        advice = CLOSED_STATES.get((await self.state(thread)).value_of(CHAT))
-        if advice is not None and (id is None or await self.runtime.store.outcome(thread, id) is None):
-            raise Refused(f"chat {thread!r} {advice}")
+        plan = await self._plan(thread)
+        if plan is not None and (id is None or await self.runtime.store.outcome(thread, id) is None):
+            raise PlanOpen(thread, plan)
         return await super().begin(thread, id=id, **payload)
 
-    async def stop(self, id: str) -> Receipt:
+    async def _plan(self, thread: str) -> Plan | None:
+        """Return what is planned in a chat that takes no message."""
+        return PLANS.get((await self.state(thread)).value_of(CHAT))
+
+    async def stop(self, id: str, *, key: str | None = None) -> Receipt:
         """Stop the reply of a chat, or the model that is asked for the proposal of a merge."""
         if (await self.state(id)).value_of(CHAT) == CONVERGING:
-            return await self._perform(id, "cancel")
-        return await super().stop(id)
+            return await self._perform(id, "cancel", key)
+        return await super().stop(id, key=key)
 
     async def perform(self, thread: str, action: str, *, id: str | None = None, **payload: Any) -> Json:
         """Fork, rewind, checkpoint, merge or change the conversation; return the chat afterwards."""
@@ -110,7 +112,11 @@ class Chats(ThreadService):
         if receipt.status == "rejected":
             allowed = ", ".join(sorted(receipt.can)) or "nothing"
             reason = refusal(chat_of(await self.snapshot(thread)), event)  # type: ignore[arg-type]  # a context from JSON
+            if reason is None and (plan := await self._plan(thread)) is not None:
+                raise PlanOpen(thread, plan)
             raise Refused(reason or f"{action!r} is not possible now; possible: {allowed}")
+        if action in CHOOSE_MODEL and isinstance(model, str):
+            self.resources.grants.name_model(thread, model)
         return (await self.read(thread)).content
 
     async def raise_limit(self, id: str, **limits: Any) -> Json:
@@ -123,10 +129,4 @@ class Chats(ThreadService):
 
     async def next_attempt(self, id: str) -> Attempt | None:
         """Return the attempt that a failed reply waits for, or None."""
-        chat = (await self.snapshot(id))["children"].get("chat")
-        reply = chat["snapshot"]["children"].get("reply") if chat else None
-        context = reply["snapshot"]["context"] if reply else {}
-        if context.get("retryDelayMs") is None:
-            return None
-        # The machine counts automatic attempts from 0; people count the first request as well.
-        return Attempt(context["attempt"] + 2, context["settings"]["maxAttempts"] + 1, context["retryDelayMs"])
+        return attempt_of(await self.snapshot(id))

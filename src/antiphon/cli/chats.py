@@ -10,18 +10,22 @@ from antiphon.chat.export import branch_document
 from antiphon.cli.exports import export_text
 from antiphon.cli.frame import UsageError, print_lines
 from antiphon.cli.options import store_file
+from antiphon.cli.render.plain import PlainView
+from antiphon.cli.render.text_width import sanitize_line
 from antiphon.threads.export.markdown import to_markdown
+from antiphon.threads.foreign_models import needs_naming
 from antiphon.threads.kinds import Record
-from antiphon.threads.library import Library
+
+NO_CONSENT = "permissions are not imported: the conversation asks again before tools act"
 
 
-def branch_text(library: Library, record: Record, options: argparse.Namespace) -> str:
+def branch_text(record: Record, options: argparse.Namespace) -> str:
     """Render a branch of a chat, or another thread as a whole."""
     if record.view.kind != "chat" or record.is_transcript:
         if options.branch is not None:
             noun = "transcript" if record.is_transcript else record.view.kind
             raise UsageError(f"{record.view.id} is a {noun}, which has no branches; remove --branch")
-        return export_text(library, record, "md")
+        return export_text(record, "md")
     branch = options.branch or record.content["branch"]
     names = [*record.content["branches"], *record.content["closed"]]
     if branch not in names and (options.branch or names):
@@ -40,7 +44,14 @@ def import_chat(options: argparse.Namespace) -> int:
         async with App(store_file(options)) as app:
             return await app.chats.restore(**settings)
 
-    return print_lines([asyncio.run(run())])
+    thread = asyncio.run(run())
+    notes = PlainView(sys.stderr)
+    notes.line(NO_CONSENT)
+    model = settings.get("model")
+    if model is not None and needs_naming(model):
+        hint = f"antiphon chat --thread {thread} --model {sanitize_line(model)}"
+        notes.line(f"its model is one by address or file; if you trust it, continue with: {hint}")
+    return print_lines([thread])
 
 
 def _read(name: str) -> str:

@@ -9,9 +9,9 @@ from antiphon.cli.options import Subcommands, run_subcommand
 from antiphon.cli.records import add_export, add_list, add_show, cost_text, print_list, problem_hint
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
+from antiphon.cli.windows import AnyLibrary
 from antiphon.debate.record import DebateView
 from antiphon.debate.service import latest_debates
-from antiphon.threads.library import Library
 
 MOST_TOPIC = 60
 EMPTY = 'no debates yet; start one with: antiphon debate "TOPIC"'
@@ -30,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_export(commands, "debate", "debate")
 
 
-async def _list(library: Library, options: argparse.Namespace) -> int:
+async def _list(library: AnyLibrary, options: argparse.Namespace) -> int:
     views = await latest_debates(library, options.limit, after=options.after)
     return print_list([_row(view) for view in views], [_to_record(view) for view in views], options, EMPTY)
 

@@ -7,20 +7,28 @@ from antiphon.stores.access import atomic_file
 from antiphon.threads.errors import Refused
 from antiphon.threads.export.formats import FORMATS, format_of
 from antiphon.threads.kinds import Record
-from antiphon.threads.library import Library
+from antiphon.threads.transcript import TRANSCRIPT
+
+CHAT = "chat"  # the kind of a thread that names none
 
 
-def export_text(library: Library, record: Record, format: str) -> str:
+def export_text(record: Record, format: str) -> str:
     """Render a thread in a format."""
-    return FORMATS[format](library.form_of(record), record)
+    # Imported here because the kinds are slow to load.
+    from antiphon.app import KINDS
+
+    form = (
+        TRANSCRIPT if record.is_transcript else next(kind for kind in KINDS if kind.name == (record.view.kind or CHAT))
+    )
+    return FORMATS[format](form, record)
 
 
-def write_export(library: Library, record: Record, target: Path, format: str | None = None) -> None:
+def write_export(record: Record, target: Path, format: str | None = None) -> None:
     """Write a thread to a new file; the suffix selects the format unless one is given."""
     chosen = check_target(target, format)
     errors = "surrogatepass" if chosen == "json" else "replace"
     with atomic_file(target) as part:
-        part.write_text(export_text(library, record, chosen), encoding="utf-8", errors=errors, newline="\n")
+        part.write_text(export_text(record, chosen), encoding="utf-8", errors=errors, newline="\n")
 
 
 def check_target(target: Path, format: str | None = None) -> str:

@@ -5,6 +5,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import count
+from pathlib import Path
 
 from antiphon.agents.errors import BadAgents
 from antiphon.agents.file_reading import files_of
@@ -16,6 +17,7 @@ from antiphon.threads.folder_contents import FolderContents, FolderItem, Kind
 from antiphon.threads.trusted_folders import TrustedFolders
 from antiphon.tools.errors import ConfigError
 from antiphon.tools.mcp.config import CommandServer, Server, decode_servers
+from antiphon.tools.mcp.programs import find_program
 
 QUESTION = "trust this folder? y: yes, n: no, work without these > "
 NEXT_PAGE = "Enter: next page, n: no, work without these > "
@@ -47,7 +49,7 @@ def accept_folder(contents: FolderContents, *, can_ask: bool, is_quiet: bool = F
     changed = {item.key for item in difference.changed}
     for item in _ordered((*difference.new, *difference.changed)):
         mark = "changed " if item.key in changed else "new " if is_known else ""
-        lines += [f"{INDENT}{mark}{line}" for line in describe_item(item)]
+        lines += [f"{INDENT}{mark}{line}" for line in describe_item(item, contents.folder)]
     if not _show_pages(lines):
         return False
     discard_typed_input()
@@ -69,10 +71,10 @@ def untrusted_text(contents: FolderContents) -> str:
 
 def describe_contents(contents: FolderContents) -> list[str]:
     """Describe everything that a folder brings, what starts programs first."""
-    return [line for item in _ordered(contents.items) for line in describe_item(item)]
+    return [line for item in _ordered(contents.items) for line in describe_item(item, contents.folder)]
 
 
-def describe_item(item: FolderItem) -> Iterator[str]:
+def describe_item(item: FolderItem, folder: str) -> Iterator[str]:
     """Describe an item in full; the content of agents and servers is parsed, and nothing of it is started."""
     name = escape_invisible(item.name)
     if item.problem is not None:
@@ -82,7 +84,7 @@ def describe_item(item: FolderItem) -> Iterator[str]:
         case "agent":
             yield f"agent {name}: {_describe_agent(item)}"
         case "servers":
-            for text in _describe_servers(item):
+            for text in _describe_servers(item, folder):
                 yield f"MCP file {name}: {text}"
         case "program":
             yield f"program of an MCP server: {name}"
@@ -126,17 +128,20 @@ def _describe_agent(item: FolderItem) -> str:
     return escape_invisible("; ".join(texts))
 
 
-def _describe_servers(item: FolderItem) -> list[str]:
+def _describe_servers(item: FolderItem, folder: str) -> list[str]:
     try:
         servers: Sequence[Server] = decode_servers(item.content, item.name, may_trust=False)
     except ConfigError as error:
         return [escape_invisible(f"cannot be used: {error}")]
-    return [escape_invisible(text) for server in servers for text in _describe_server(server)] or ["no servers"]
+    return [escape_invisible(text) for server in servers for text in _describe_server(server, folder)] or ["no servers"]
 
 
-def _describe_server(server: Server) -> Iterator[str]:
+def _describe_server(server: Server, folder: str) -> Iterator[str]:
     if isinstance(server, CommandServer):
         yield f"starts {server.name}: {shlex.join((server.command, *server.args))}"
+        if "/" not in server.command:
+            program = find_program(server, Path(folder))
+            yield f"starts {server.name} by the program {program or 'that is not installed outside of this folder'}"
         if server.cwd is not None:
             yield f"starts {server.name} in the folder {shlex.quote(server.cwd)}"
         for name, value in server.env.items():

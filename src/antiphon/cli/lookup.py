@@ -1,8 +1,8 @@
 """Lookup of threads by a prefix of their id, or as `last`."""
 
 from antiphon.cli.frame import UsageError
+from antiphon.cli.windows import AnyLibrary
 from antiphon.threads.errors import UnknownThread, WrongKind
-from antiphon.threads.library import Library
 
 MOST_LISTED = 5
 LAST = "last"
@@ -13,7 +13,7 @@ CONTINUES = {"chat": "antiphon chat --thread", "run": "antiphon run --resume", "
 CREATES = {None: "chat", "chat": "chat", "run": "run", "debate": "debate"}
 
 
-async def find_thread(library: Library, prefix: str, kind: str | None = None, *, archived: bool = False) -> str:
+async def find_thread(library: AnyLibrary, prefix: str, kind: str | None = None, *, archived: bool = False) -> str:
     """Return the id of the thread, of `kind` if given, that starts with `prefix`.
 
     `last` is the latest thread that is not archived, or with `archived` the latest that is.
@@ -37,7 +37,7 @@ async def find_thread(library: Library, prefix: str, kind: str | None = None, *,
     return ids[0]
 
 
-async def _check_other_kinds(library: Library, prefix: str, noun: str) -> None:
+async def _check_other_kinds(library: AnyLibrary, prefix: str, noun: str) -> None:
     """Raise `WrongKind`, with the commands for it, if a prefix names one thread, of another kind."""
     matches = await library.find(prefix)
     if len(matches) == 1:

@@ -22,10 +22,13 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "debates": ("antiphon.cli.debates", "list, show and export debates"),
     "threads": ("antiphon.cli.threads", "list, show, search, export, import, archive and delete conversations"),
     "serve": ("antiphon.cli.serve", "serve the store over HTTP, for browsers and programs"),
+    "mcp": ("antiphon.cli.mcp", "serve the store to MCP clients over standard input and output"),
+    "tokens": ("antiphon.cli.tokens", "let users into a server: add, list and revoke tokens, read the audit log"),
     "models": ("antiphon.cli.models", "list usable models, install the embedded model, add models of your own"),
     "db": ("antiphon.cli.db", "check, back up, export and import the store"),
     "doctor": ("antiphon.cli.doctor", "show what protects this machine from commands, and prove it by trying"),
     "machines": ("antiphon.cli.machines", "list machines and their events, and print events as JSON Schema"),
+    "chart": ("antiphon.cli.chart.command", "check and draw charts: pictures, diagrams, tables"),
     "play": ("antiphon.cli.play.command", "run a chart interactively: a demo, or your own"),
 }
 EXAMPLES = """examples:

@@ -12,27 +12,26 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from antiphon.app import open_library
 from antiphon.cli.exports import export_text, write_export
 from antiphon.cli.frame import DONE, UsageError, print_lines
 from antiphon.cli.lookup import ID_HELP, find_thread
-from antiphon.cli.options import Subcommands, existing_store, positive_int
+from antiphon.cli.options import Subcommands, positive_int
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_line, sanitize_lines
+from antiphon.cli.windows import AnyLibrary, add_server, open_records
 from antiphon.money import format_usd
 from antiphon.threads.errors import InvalidCursor
 from antiphon.threads.export.formats import FORMATS
 from antiphon.threads.kinds import Record, ThreadView
-from antiphon.threads.library import Library
 
-LibraryHandler = Callable[[Library, argparse.Namespace], Awaitable[int]]
+LibraryHandler = Callable[[AnyLibrary, argparse.Namespace], Awaitable[int]]
 
 
 def with_library(handler: LibraryHandler) -> Callable[[argparse.Namespace], int]:
-    """Return a handler that opens the library of an existing store."""
+    """Return a handler that opens the library of an existing store, or of a server."""
 
     async def run(options: argparse.Namespace) -> int:
-        async with open_library(existing_store(options)) as library:
+        async with open_records(options) as library:
             try:
                 return await handler(library, options)
             except InvalidCursor as error:
@@ -45,6 +44,7 @@ def add_list(commands: Subcommands, plural: str, handler: LibraryHandler) -> arg
     """Add `list`."""
     parser = commands.add("list", with_library(handler), f"list the latest {plural}", json=True)
     parser.add_argument("--limit", type=positive_int, default=20, metavar="N", help="maximum number (default: 20)")
+    add_server(parser)
     add_after(parser)
     return parser
 
@@ -55,15 +55,15 @@ def add_after(parser: argparse.ArgumentParser) -> None:
 
 
 def add_show(
-    commands: Subcommands, kind: str | None, noun: str, render: Callable[[Library, Record, Any], str] | None = None
+    commands: Subcommands, kind: str | None, noun: str, render: Callable[[Record, Any], str] | None = None
 ) -> argparse.ArgumentParser:
     """Add `show`; `render` replaces the Markdown export."""
 
-    async def show(library: Library, options: argparse.Namespace) -> int:
+    async def show(library: AnyLibrary, options: argparse.Namespace) -> int:
         record = await library.read(await find_thread(library, options.id, kind))
         if options.json or render is None:
-            return print_lines([export_text(library, record, "json" if options.json else "md").rstrip()])
-        return print_lines([render(library, record, options).rstrip()])
+            return print_lines([export_text(record, "json" if options.json else "md").rstrip()])
+        return print_lines([render(record, options).rstrip()])
 
     return add_thread_command(commands, "show", show, f"print a {noun}", noun, json=True)
 
@@ -71,14 +71,14 @@ def add_show(
 def add_export(commands: Subcommands, kind: str | None, noun: str) -> argparse.ArgumentParser:
     """Add `export`."""
 
-    async def export(library: Library, options: argparse.Namespace) -> int:
+    async def export(library: AnyLibrary, options: argparse.Namespace) -> int:
         record = await library.read(await find_thread(library, options.id, kind))
         if options.to is None:
-            text = export_text(library, record, options.format or "md")
+            text = export_text(record, options.format or "md")
             # A reply may contain escape sequences, which a terminal would obey.
             write(sys.stdout, sanitize_lines(text) if sys.stdout.isatty() else text)
             return DONE
-        write_export(library, record, options.to, options.format)
+        write_export(record, options.to, options.format)
         return print_lines([f"exported to {options.to}"])
 
     about = f"export a {noun} as Markdown, self-contained HTML or JSON"
@@ -94,6 +94,7 @@ def add_thread_command(
     """Add a subcommand for one thread."""
     parser = commands.add(name, with_library(handler), about, json=json)
     parser.add_argument("id", metavar="ID", help=f"the {noun}: {ID_HELP}")
+    add_server(parser)
     return parser
 
 

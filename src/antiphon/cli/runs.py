@@ -8,8 +8,8 @@ from antiphon.cli.records import add_export, add_list, add_show, cost_text, prin
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
 from antiphon.cli.undo import add_undo
+from antiphon.cli.windows import AnyLibrary
 from antiphon.threads.kinds import ThreadView
-from antiphon.threads.library import Library
 
 MOST_TASK = 50
 # A run that waits for an answer whose process is gone has no request any more: it asks again when it is resumed.
@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_undo(commands, "run", "run")
 
 
-async def _list(library: Library, options: argparse.Namespace) -> int:
+async def _list(library: AnyLibrary, options: argparse.Namespace) -> int:
     views = await library.latest(options.limit, kind="run", after=options.after)
     return print_list([_row(view) for view in views], [to_record(view) for view in views], options, EMPTY)
 

@@ -6,68 +6,87 @@ import logging
 import os
 import sys
 from collections.abc import Callable
-from contextlib import AsyncExitStack
-from dataclasses import replace
+from contextlib import AsyncExitStack, ExitStack
 from importlib.util import find_spec
-from ipaddress import ip_address
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from antiphon.app import App
 from antiphon.cli.frame import DONE, CliCommand, UsageError
+from antiphon.cli.local_server import ServedElsewhere, is_used_by_windows, open_app, open_local
 from antiphon.cli.options import add_store, store_file
 from antiphon.cli.render.plain import write
-from antiphon.threads.toolbox import Toolbox
+from antiphon.cli.served_tools import open_toolbox
+from antiphon.cli.server_settings import (
+    add_server_options,
+    effective_settings,
+    print_settings,
+    server_settings,
+)
 
 if TYPE_CHECKING:
+    from antiphon.server.local import LocalServer
     from antiphon.server.running import Binding
     from antiphon.server.settings import ServerSettings
+    from antiphon.threads.toolbox import Toolbox
 
-PORT = 8787
-LAST_PORT = 65_535
-TOKEN = "ANTIPHON_SERVER_TOKEN"
 PACKAGES = ("fastapi", "uvicorn", "msgspec", "yaml")
 NOT_INSTALLED = "antiphon serve needs FastAPI and uvicorn; run: pip install 'antiphon[server]'"
-EXAMPLES = f"""examples:
-  antiphon serve                        serve the store on http://127.0.0.1:{PORT}/
+EXAMPLES = """examples:
+  antiphon serve                        serve the store on http://127.0.0.1:8787/
+  antiphon serve --demo                 serve example threads, without a key or a store
   antiphon serve --workspace .          let threads use tools in this folder
+  antiphon serve --show-settings        show all settings, and where they come from
   antiphon serve --host 0.0.0.0 --allow-host chat.example.org --tls-cert cert.pem --tls-key key.pem
 
-The address is printed once, with a token. {TOKEN} sets a token of your own.
+The address is printed once, with a token. ANTIPHON_SERVER_TOKEN sets a token of your own.
+Each option is also a key of the settings file, and an environment variable: --port, port, ANTIPHON_SERVER_PORT.
+Users get tokens of their own by `antiphon tokens add`.
 """
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    add = parser.add_argument
-    add("--host", metavar="HOST", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
-    add("--port", metavar="PORT", type=_port, default=PORT, help=f"port; 0 is any free one (default: {PORT})")
-    add("--allow-host", metavar="NAME", action="append", default=[], help="name by which clients reach the server")
-    add("--tls-cert", metavar="FILE", type=Path, help="certificate, in PEM format")
-    add("--tls-key", metavar="FILE", type=Path, help="private key of the certificate")
-    add("--behind-proxy", action="store_true", help="a proxy in front of the server ends TLS")
-    add("--workspace", metavar="DIR", type=Path, help="let threads use tools in this folder: files, commands, pages")
-    add("--any-model", action="store_true", help="let clients name models by files of this host and by addresses")
-    add("--verbose", action="store_true", help="log each request to standard error")
+    add_server_options(parser)
+    about = "serve terminals of this machine over a socket, until they have left"
+    parser.add_argument("--local", action="store_true", help=about)
+    about = "serve example threads on scripted models, from a store of their own"
+    parser.add_argument("--demo", action="store_true", help=about)
     add_store(parser)
-
-
-def _port(text: str) -> int:
-    if not text.isdigit() or int(text) > LAST_PORT:
-        raise argparse.ArgumentTypeError(f"must be a number from 0 to {LAST_PORT}, not {text!r}")
-    return int(text)
 
 
 def run(options: argparse.Namespace) -> int:
     """Serve until the process is told to stop."""
+    settings = effective_settings(options, os.environ)
+    if options.show_settings:
+        return print_settings(settings, as_json=options.json)
     if any(find_spec(name) is None for name in PACKAGES):
         raise UsageError(NOT_INSTALLED)
-    binding, settings = server_settings(options, os.environ.get(TOKEN))
-    level = logging.INFO if options.verbose else logging.WARNING
-    logging.basicConfig(level=level, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(_serve(options, binding, settings))
+    values = argparse.Namespace(**{name: effective.value for name, effective in settings.items()})
+    with ExitStack() as stack:
+        if options.demo:
+            _place_demo(stack, values, options.store)
+        binding, server = server_settings(values)
+        # Imported here because the packages are slow to load, and may be missing.
+        from antiphon.server.logs import configure_log
+
+        configure_log(values.log_format, is_verbose=values.verbose)
+        if options.local:
+            work = _serve_windows(values, server)
+        else:
+            work = _serve(values, binding, server, is_demo=options.demo)
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(work)
     return DONE
+
+
+def _place_demo(stack: ExitStack, values: argparse.Namespace, store: Path | None) -> None:
+    """Set the store and the workspace of a demonstration: temporary ones, unless they are named by options."""
+    folder = Path(stack.enter_context(TemporaryDirectory(prefix="antiphon-demo-")))
+    workspace = folder / "workspace"
+    workspace.mkdir()
+    values.store = store or folder / "demo.db"
+    values.workspace = values.workspace or workspace
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -79,51 +98,10 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return fast_loop()
 
 
-def server_settings(options: argparse.Namespace, token: str | None) -> "tuple[Binding, ServerSettings]":
-    """Return the address and the settings of a server; `UsageError` if others could reach it without protection."""
-    # Imported here because the packages are slow to load, and may be missing.
-    from antiphon.server.running import Binding
-    from antiphon.server.settings import LOOPBACK, SHORTEST_TOKEN, ServerSettings
-
-    has_tls = options.tls_cert is not None
-    if has_tls != (options.tls_key is not None):
-        raise UsageError("--tls-cert and --tls-key belong together; pass both")
-    if not (_is_loopback(options.host) or has_tls or options.behind_proxy):
-        raise UsageError(
-            f"{options.host} can be reached from other machines; pass --tls-cert and --tls-key, "
-            "or --behind-proxy if a proxy in front of the server ends TLS"
-        )
-    if token is not None and not (len(token) >= SHORTEST_TOKEN and token.isascii() and token.isprintable()):
-        raise UsageError(f"{TOKEN} must have at least {SHORTEST_TOKEN} ASCII characters; unset it for a random one")
-    hosts = [*LOOPBACK, *_own_name(options), *(name.lower() for name in options.allow_host)]
-    settings = ServerSettings(hosts=tuple(dict.fromkeys(hosts)), is_secure=has_tls or options.behind_proxy)
-    settings = settings if token is None else replace(settings, token=token)
-    return Binding(options.host, options.port, options.tls_cert, options.tls_key), settings
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _own_name(options: argparse.Namespace) -> list[str]:
-    """Return the name of the server that its address is; an address of all interfaces is none."""
-    try:
-        address = ip_address(options.host)
-    except ValueError:
-        return [options.host.lower()]
-    if address.is_unspecified:
-        if not options.allow_host:
-            raise UsageError(f"{options.host} is no name; say by --allow-host NAME how clients reach the server")
-        return []
-    return [f"[{address}]" if address.version == 6 else str(address)]
-
-
-async def _serve(options: argparse.Namespace, binding: "Binding", settings: "ServerSettings") -> None:
-    from antiphon.providers.registry import Models
-    from antiphon.server.models import ServedModels
+async def _serve(
+    options: argparse.Namespace, binding: "Binding", settings: "ServerSettings", *, is_demo: bool = False
+) -> None:
+    from antiphon.server.first_work import begin_work
     from antiphon.server.running import HttpServer, run_server
 
     def announce(address: str, server: HttpServer) -> None:
@@ -131,11 +109,14 @@ async def _serve(options: argparse.Namespace, binding: "Binding", settings: "Ser
         sys.stdout.flush()
 
     async with AsyncExitStack() as stack:
-        toolbox = _toolbox(stack, options.workspace)
-        models = Models() if options.any_model else ServedModels()
-        app = await stack.enter_async_context(App(store_file(options), models=models, toolbox=toolbox))
+        store = store_file(options)
+        toolbox = open_toolbox(stack, options.workspace, store)
+        local = _open_windows(stack, store, toolbox)
+        app = await open_app(stack, options, store, toolbox, local)
+        first_work = begin_work(app, is_demo=is_demo, resumes=options.resume_interrupted)
+        stack.callback(first_work.cancel)
         try:
-            await run_server(app, settings, binding, announce)
+            await run_server(app, settings, binding, announce, local)
         except OSError as error:
             reason = error.strerror or error
             raise UsageError(
@@ -143,15 +124,29 @@ async def _serve(options: argparse.Namespace, binding: "Binding", settings: "Ser
             ) from error
 
 
-def _toolbox(stack: AsyncExitStack, folder: Path | None) -> Toolbox | None:
-    """Return the tools of a folder; without one, threads have no tools that act on the host."""
-    if folder is None:
+def _open_windows(stack: AsyncExitStack, store: Path, toolbox: "Toolbox | None") -> "LocalServer | None":
+    """Return the side of the server for windows of this machine; None if they use none, or cannot."""
+    if not is_used_by_windows():
         return None
-    from antiphon.tools import Workspace, workspace_tools
+    try:
+        return open_local(stack, store, "serve", toolbox)
+    except UsageError as error:
+        logging.getLogger("antiphon.server").warning("terminals cannot use this server: %s", error)
+        return None
 
-    if not folder.is_dir():
-        raise UsageError(f"{folder}: no such folder")
-    return workspace_tools(stack.enter_context(Workspace(folder.resolve())))
+
+async def _serve_windows(options: argparse.Namespace, settings: "ServerSettings") -> None:
+    """Serve windows of this machine alone; another process that does so already is enough."""
+    from antiphon.server.running import run_local_server
+
+    store = store_file(options)
+    async with AsyncExitStack() as stack:
+        local = open_local(stack, store, "local", None)
+        try:
+            app = await open_app(stack, options, store, None, local, is_free=True)
+        except ServedElsewhere:
+            return
+        await run_local_server(app, settings, local, lambda server: None)
 
 
 COMMAND = CliCommand(

@@ -3,11 +3,11 @@
 import argparse
 import asyncio
 
-from antiphon.app import App, open_library
+from antiphon.app import App
 from antiphon.cli.chats import branch_text, import_chat
 from antiphon.cli.frame import DONE, FAILED, CliCommand, print_lines
 from antiphon.cli.lookup import ID_HELP, find_thread
-from antiphon.cli.options import Subcommands, existing_store, run_subcommand
+from antiphon.cli.options import Subcommands, run_subcommand
 from antiphon.cli.records import (
     add_after,
     add_export,
@@ -24,7 +24,8 @@ from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
 from antiphon.cli.roots import confirm, delete_tree
 from antiphon.cli.undo import add_undo
-from antiphon.threads import KINDS, Library, ThreadView
+from antiphon.cli.windows import AnyLibrary, add_server, named_store, open_records, open_server, open_window
+from antiphon.threads import KINDS, ThreadView
 
 MOST_TITLE = 44
 MOST_LINE = 100
@@ -46,6 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     showing.add_argument("--branch", metavar="B", help="a branch other than the current one")
     search = commands.add("search", with_library(_search), "search the texts of conversations")
     search.add_argument("words", metavar="WORDS", nargs="+")
+    add_server(search)
     add_after(search)
     add_export(commands, None, "conversation")
     importing = commands.add("import", import_chat, "import a conversation that was exported as JSON")
@@ -54,13 +56,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         archiving = commands.add(name, _archive, about)
         archiving.add_argument("id", metavar="ID", help=f"the conversation: {ID_HELP}")
         archiving.set_defaults(archived=name == "archive")
+        add_server(archiving)
     add_undo(commands, None, "conversation")
     deleting = commands.add("delete", _delete, "delete a conversation with all its branches")
     deleting.add_argument("id", metavar="ID", help=f"the conversation: {ID_HELP}")
     deleting.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    add_server(deleting)
 
 
-async def _list(library: Library, options: argparse.Namespace) -> int:
+async def _list(library: AnyLibrary, options: argparse.Namespace) -> int:
     archived = None if options.all else options.archived
     views = await library.latest(
         options.limit,
@@ -75,7 +79,7 @@ async def _list(library: Library, options: argparse.Namespace) -> int:
     return print_list([_row(view) for view in views], [to_record(view) for view in views], options, empty)
 
 
-async def _search(library: Library, options: argparse.Namespace) -> int:
+async def _search(library: AnyLibrary, options: argparse.Namespace) -> int:
     matches = await library.search(" ".join(options.words), PAGE, after=options.after)
     lines = [
         line
@@ -88,27 +92,36 @@ async def _search(library: Library, options: argparse.Namespace) -> int:
 
 def _archive(options: argparse.Namespace) -> int:
     async def run() -> str:
-        async with App(existing_store(options)) as app:
-            thread = await find_thread(app.library, options.id, archived=not options.archived)
-            await app.threads.archive(thread, options.archived)
+        store = named_store(options)
+        async with open_window(options, store, lambda: App(store)) as window:
+            thread = await find_thread(window.library, options.id, archived=not options.archived)
+            await window.threads.archive(thread, options.archived)
             return thread
 
     return print_lines([f"{'archived' if options.archived else 'unarchived'} {asyncio.run(run())}"])
 
 
 def _delete(options: argparse.Namespace) -> int:
-    store = existing_store(options)
-
-    async def find() -> ThreadView:
-        async with open_library(store) as library:
-            return (await library.read(await find_thread(library, options.id))).view
-
-    view = asyncio.run(find())
+    view = asyncio.run(_find(options))
     facts = f"{_row(view)}\nkeep a copy with: antiphon threads export {view.id} --to {view.id}.json"
-    if not options.yes and not confirm(facts, "delete it permanently, with all branches?"):
+    if not options.yes and not confirm(facts, "delete it permanently, with all branches and its copies for undo?"):
         return print_lines(["nothing deleted"])
-    delete_tree(store, view.id)
+    asyncio.run(_delete_thread(options, view.id))
     return print_lines([f"deleted {view.id}"])
+
+
+async def _find(options: argparse.Namespace) -> ThreadView:
+    async with open_records(options) as library:
+        return (await library.read(await find_thread(library, options.id))).view
+
+
+async def _delete_thread(options: argparse.Namespace, id: str) -> None:
+    """Delete a thread by the server that has it, or in the store."""
+    async with open_server(options) as client:
+        if client is None:
+            delete_tree(named_store(options), id)
+        else:
+            await client.threads.delete(id)
 
 
 def _row(view: ThreadView) -> str:

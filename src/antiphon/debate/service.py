@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from antiphon.debate.machine.config import complete, reference
 from antiphon.debate.record import DebateView, debate_view
 from antiphon.runtime.records import Receipt
 from antiphon.threads.errors import Refused
-from antiphon.threads.kinds import Json
-from antiphon.threads.library import Library
+from antiphon.threads.kinds import Json, Record, ThreadView
 from antiphon.threads.service import ThreadService
 
 JUDGE = "judge"
@@ -66,14 +65,14 @@ class Debates(ThreadService):
             raise Refused(f"debate {thread!r} takes no message; start it, resume it, or use interject")
         return await super().begin(thread, id=id, **payload)
 
-    async def retry(self, id: str) -> Receipt:
+    async def retry(self, id: str, *, key: str | None = None) -> Receipt:
         """Continue a debate that failed."""
         await self._refuse_in(id, ("pending", "completed", "stopped"), "nothing to repeat")
-        return await super().retry(id)
+        return await super().retry(id, key=key)
 
-    async def pause(self, id: str) -> Receipt:
+    async def pause(self, id: str, *, key: str | None = None) -> Receipt:
         """Pause the debate until it is resumed."""
-        return await self._perform(id, "PAUSE")
+        return await self._perform(id, "PAUSE", key)
 
     async def judge_now(self, id: str) -> Receipt:
         """Skip the remaining rounds."""
@@ -91,16 +90,28 @@ class Debates(ThreadService):
         """Add a message that the debaters hear from now on."""
         return await self.say(id, text)
 
-    async def stop(self, id: str) -> Receipt:
+    async def stop(self, id: str, *, key: str | None = None) -> Receipt:
         """Stop the debate; between openings and verdict the judge still decides."""
-        return await self._perform(id, "STOP")
+        return await self._perform(id, "STOP", key)
 
     async def read(self, id: str) -> Json:
         """Read everything that is known of a debate."""
         return (await self.library.read(id, self.kind)).content
 
 
-async def latest_debates(library: Library, limit: int = 20, *, after: str | None = None) -> list[DebateView]:
+class DebateList(Protocol):
+    """Source of debates: a library, or that of a client."""
+
+    async def latest(self, limit: int = 20, *, kind: str | None = None, after: str | None = None) -> list[ThreadView]:
+        """Return the latest threads of a kind, or those after a cursor."""
+        ...
+
+    async def read(self, id: str, kind: str | None = None) -> Record:
+        """Read the record of one thread."""
+        ...
+
+
+async def latest_debates(library: DebateList, limit: int = 20, *, after: str | None = None) -> list[DebateView]:
     """Return the latest debates of a library, or those after a cursor."""
     views = await library.latest(limit, kind="debate", after=after)
     return [replace(debate_view(await library.read(view.id)), updated=view.updated) for view in views]

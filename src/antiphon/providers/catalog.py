@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from antiphon.providers.base import Model
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.keys import Keys, Secret
+from antiphon.providers.keys import Keys, KeySource, Secret
 from antiphon.providers.local.library import library_problem
 from antiphon.providers.local.sources import list_added
 from antiphon.providers.local.weights import WEIGHTS, models_folder, weights_problem
@@ -46,7 +46,7 @@ class ModelListing:
 
 
 def list_models(
-    keys: Keys | None = None,
+    keys: KeySource | None = None,
     prices: Prices | None = None,
     *,
     environment: Mapping[str, str] = os.environ,
@@ -64,7 +64,7 @@ def list_models(
     return result
 
 
-def _hosted(provider: str, keys: Keys, prices: Prices) -> Iterator[ModelListing]:
+def _hosted(provider: str, keys: KeySource, prices: Prices) -> Iterator[ModelListing]:
     try:
         missing = NOT_INSTALLED if find_spec("httpx2") is None else None
         if missing is None and keys.find(provider) is None:
@@ -84,7 +84,7 @@ def _hosted(provider: str, keys: Keys, prices: Prices) -> Iterator[ModelListing]
 
 def _ollama(
     environment: Mapping[str, str],
-    keys: Keys,
+    keys: KeySource,
     prices: Prices,
     local_models: Callable[[str, Secret | None], list[str]],
 ) -> Iterator[ModelListing]:

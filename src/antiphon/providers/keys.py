@@ -76,9 +76,14 @@ class Keys:
     def __repr__(self) -> str:
         return f"Keys(path={str(self._path)!r})"
 
+    @property
+    def path(self) -> Path:
+        """Path of the file."""
+        return self._path
+
     def find(self, name: str) -> Secret | None:
         """Return the key of a provider, or of a server by its base URL; None if there is none."""
-        for variable in _variables(name):
+        for variable in variables_of(name):
             if value := self._environment.get(variable, "").strip():
                 return make_secret(value, variable)
         stored = self._file().get(name)
@@ -90,7 +95,7 @@ class Keys:
 
     def advice(self, name: str) -> str:
         """Explain how to provide a missing key."""
-        variables = _variables(name)
+        variables = variables_of(name)
         by_variable = f"set {' or '.join(variables)}, or " if variables else ""
         return f"no key for {name!r}: {by_variable}add it to {self._path}"
 
@@ -113,7 +118,8 @@ class Keys:
             raise ProviderError(Code.UNAUTHENTICATED, f"{self._path} is not valid TOML") from None
 
 
-def _variables(name: str) -> tuple[str, ...]:
+def variables_of(name: str) -> tuple[str, ...]:
+    """Return the environment variables that the key of a provider may be in."""
     return VARIABLES.get(name) or OPTIONAL_VARIABLES.get(name, ())
 
 

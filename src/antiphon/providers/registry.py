@@ -8,7 +8,7 @@ from typing import Self
 from antiphon.providers.base import DEFAULT_TIMEOUTS, CheckedProvider, Model, Provider, Timeouts
 from antiphon.providers.circuit import DEFAULT_CIRCUIT, CircuitLimits
 from antiphon.providers.clock import LOOP_CLOCK, ProviderClock
-from antiphon.providers.keys import Keys
+from antiphon.providers.keys import Keys, KeySource
 from antiphon.providers.local.engines import Engines
 from antiphon.providers.local.settings import LocalSettings
 from antiphon.providers.plugins import Opener, Plugins
@@ -42,7 +42,7 @@ class Models:
     def __init__(
         self,
         *,
-        keys: Keys | None = None,
+        keys: KeySource | None = None,
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
         base_urls: Mapping[str, str] | None = None,
         openers: Mapping[str, Opener] | None = None,

@@ -7,7 +7,7 @@ from antiphon.providers.base import Model, Timeouts
 from antiphon.providers.circuit import Circuit, CircuitLimits
 from antiphon.providers.clock import ProviderClock
 from antiphon.providers.hosted import default_url, needs_key, open_transport, wire_for
-from antiphon.providers.keys import Keys
+from antiphon.providers.keys import KeySource
 from antiphon.providers.references import Reference
 from antiphon.providers.remote import RemoteModel
 from antiphon.providers.wire import PoolingTransport, Transport
@@ -19,7 +19,7 @@ class Servers:
     def __init__(
         self,
         *,
-        keys: Keys,
+        keys: KeySource,
         timeouts: Timeouts,
         base_urls: Mapping[str, str],
         transport: Transport | None,

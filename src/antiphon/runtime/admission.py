@@ -3,14 +3,14 @@
 What a tree gets is what would be read back from the store: a value of its own, which the caller cannot change later.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from antiphon.actors.machines import MachineLogic
 from antiphon.chart.checks.problems import EventProblem
 from antiphon.chart.codecs import copy_coded, find_codec
-from antiphon.chart.decisions import is_reserved
-from antiphon.chart.errors import EventError, SnapshotError
+from antiphon.chart.decisions import decide, is_reserved
+from antiphon.chart.errors import EventError, GuardError, SnapshotError
 from antiphon.chart.frozen import FrozenDict, FrozenList, freeze
 from antiphon.chart.ops import check_event
 from antiphon.chart.persist import ADVICE, PLAIN, is_plain, to_base, to_json_value, to_key
@@ -94,11 +94,48 @@ def acceptable_events(actor: Any) -> tuple[str, ...]:
 
 
 def public_events(actor: Any) -> tuple[str, ...]:
-    """Return those of the acceptable events of an actor that may come from outside."""
+    """Return those of the acceptable events of an actor that may come from outside, and that its guards do not refuse.
+
+    An event whose guards look at its keys is returned: whether it is taken is known when it is sent.
+    """
     events = acceptable_events(actor)
     logic = None if actor is None else actor.logic
     types = logic.machine.event_types if isinstance(logic, MachineLogic) else None
-    return events if types is None else tuple(event for event in events if types.is_public(event))
+    listed = events if types is None else tuple(event for event in events if types.is_public(event))
+    return tuple(event for event in listed if may_take(actor.snapshot, event))
+
+
+def may_take(snapshot: Snapshot[Any, Any], type: str) -> bool:
+    """Return whether a machine takes an event of a type, with some keys: guards that need none of them decide."""
+    if type.endswith("*"):
+        return True
+    try:
+        leaf = decide(snapshot.configuration, type, snapshot.live_context, KeylessEvent(type))
+    except GuardError:
+        return True
+    return any(not transition.is_forbidden for transition in leaf.selected)
+
+
+class KeylessEvent(Mapping[str, Any]):
+    """Event of which only the type is known; a guard that looks at anything else cannot decide."""
+
+    def __init__(self, type: str) -> None:
+        self._type = type
+
+    def __getitem__(self, key: str) -> Any:
+        if key != "type":
+            raise KeysNeeded(key)
+        return self._type
+
+    def __iter__(self) -> Iterator[str]:
+        raise KeysNeeded("all keys")
+
+    def __len__(self) -> int:
+        raise KeysNeeded("all keys")
+
+
+class KeysNeeded(Exception):
+    """A guard looks at a key of an event of which only the type is known."""
 
 
 class _NotPlain(Exception):

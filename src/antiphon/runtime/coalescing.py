@@ -1,31 +1,76 @@
-"""Coalescing of streamed events: where a stream of text asks for it, its pieces are joined into one event."""
+"""Coalescing of streamed events: where a stream of text asks for it, its pieces are joined into one event.
 
+1. An event that comes after a pause is delivered at once, with those of the same moment: first words do not wait.
+2. Events that follow are held back until the window after the last delivery is over.
+3. The window of a busy process grows, so that it stores fewer and longer texts.
+"""
+
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
 from antiphon.actors.clock import Clock
 
-# Events are held back for this long, or until they have this many characters.
+# Events are held back for this long after others were delivered, or until they have this many characters.
 COALESCE_MS = 50
 COALESCE_SIZE = 4096
+# The longest window of a busy process; a longer one that is set stays as it is.
+LONGEST_MS = 150
+# Milliseconds that a late timer adds to the window, for each that it is late on average.
+GROWTH = 10
+# Share of the latest timer in that average.
+LATEST = 0.05
+
+
+def loop_ms() -> float:
+    """Return the time of the running event loop in milliseconds."""
+    return asyncio.get_running_loop().time() * 1000
+
+
+class CoalescingWindow:
+    """Time for which events are held back, shared by the streams of a process; with a clock, it grows with the load."""
+
+    __slots__ = ("_late_ms", "_now_ms", "shortest_ms")
+
+    def __init__(self, shortest_ms: float = COALESCE_MS, now_ms: Callable[[], float] | None = None) -> None:
+        self.shortest_ms = shortest_ms
+        self._now_ms = now_ms
+        self._late_ms = 0.0
+
+    @property
+    def ms(self) -> float:
+        """The window at present; none if none is set."""
+        if not self.shortest_ms:
+            return 0.0
+        return max(self.shortest_ms, min(LONGEST_MS, self.shortest_ms + GROWTH * self._late_ms))
+
+    def due(self, delay_ms: float) -> float:
+        """Return the time at which a timer is due."""
+        return 0.0 if self._now_ms is None else self._now_ms() + delay_ms
+
+    def note(self, due_ms: float) -> None:
+        """Take note of how late a timer is: late ones are the load of the event loop."""
+        if self._now_ms is not None:
+            self._late_ms += LATEST * (max(0.0, self._now_ms() - due_ms) - self._late_ms)
 
 
 class Coalescer:
-    """Buffer of addressed events, flushed after a time or at a size; adding an event takes constant time."""
+    """Buffer of addressed events, flushed after a window or at a size; adding an event takes constant time."""
 
-    __slots__ = ("_clock", "_deliver", "_events", "_every_ms", "_key", "_max_size", "_pieces", "_size", "_timer")
+    __slots__ = ("_clock", "_deliver", "_due", "_events", "_key", "_max_size", "_pieces", "_size", "_timer", "_window")
 
     def __init__(
         self,
         deliver: Callable[[list[tuple[str, Any]]], None],
         clock: Clock,
         *,
-        every_ms: float = COALESCE_MS,
+        window: CoalescingWindow | None = None,
         max_size: int = COALESCE_SIZE,
     ) -> None:
         self._deliver = deliver
         self._clock = clock
-        self._every_ms = every_ms
+        self._window = window or CoalescingWindow()
+        self._due = 0.0
         self._max_size = max_size
         self._events: list[tuple[str, Any]] = []
         self._key: str | None = None  # key of the text in the last event to which pieces may be joined
@@ -50,11 +95,26 @@ class Coalescer:
         if self._size >= self._max_size:
             self.flush()
         elif self._timer is None:
-            self._timer = self._clock.set_timeout(self.flush, self._every_ms)
+            self._wait(0)
 
     def flush(self) -> None:
         """Deliver the buffered events now."""
         self.stop()
+        self._deliver_all()
+
+    def _wait(self, delay_ms: float) -> None:
+        self._due = self._window.due(delay_ms)
+        self._timer = self._clock.set_timeout(self._tick, delay_ms)
+
+    def _tick(self) -> None:
+        """Deliver what was buffered, and hold back what follows; after a window without events, hold back nothing."""
+        self._timer = None
+        self._window.note(self._due)
+        if self._events:
+            self._deliver_all()
+            self._wait(self._window.ms)
+
+    def _deliver_all(self) -> None:
         if self._events:
             self._join_pieces()
             events = self._events

@@ -57,7 +57,7 @@ class Doors(Protocol):
         ...
 
     async def can(self, root: str, to: str = "") -> tuple[str, ...]:
-        """Return the types of the events from outside that an actor of a tree has transitions for now."""
+        """Return the types of the events from outside that an actor of a tree takes now, with some keys."""
         ...
 
     async def snapshot(self, root: str, seq: int | None = None) -> Any:

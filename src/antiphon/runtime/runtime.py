@@ -50,6 +50,7 @@ class Runtime:
         ownership: Ownership | None = None,
         release: str | None = None,
         projection: Projection | None = None,
+        window_ms: float | None = None,
     ) -> None:
         self.store = store
         self.ownership = ownership or Whole()
@@ -71,6 +72,8 @@ class Runtime:
         self.loop = TurnLoop(self.trees, now=self.now, inbox_limit=inbox_limit, point=point)
         self.inboxes = self.loop.inboxes
         self.tasks = self.loop.tasks
+        if window_ms is not None:
+            self.tasks.window.shortest_ms = window_ms
         self.feeds = self.loop.feeds
         self.index = IndexRebuild(self.trees, self.now, self.new_id)
         self.time_travel = self.index.time_travel
@@ -230,9 +233,9 @@ class Runtime:
         return (await self.loop.stored_tree(root)).root_state
 
     async def can(self, root: str, to: str = "") -> tuple[str, ...]:
-        """Return the types of the events from outside that an actor of a tree has transitions for now.
+        """Return the types of the events from outside that an actor of a tree takes now.
 
-        Whether their guards let a particular event pass is known when it is sent.
+        Guards that look at the keys of an event are not tested: whether they let it pass is known when it is sent.
         """
         self._check_loop()
         return (await self.loop.stored_tree(root)).can(to)

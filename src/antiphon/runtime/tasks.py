@@ -17,7 +17,7 @@ from antiphon.actors.os_threads import thread_lock
 from antiphon.actors.tasks import NEXT, REJECT, RESOLVE, VALUES, close_coroutine
 from antiphon.chart.errors import EventError
 from antiphon.runtime.admission import copy_value, take_event, take_value
-from antiphon.runtime.coalescing import Coalescer
+from antiphon.runtime.coalescing import Coalescer, CoalescingWindow, loop_ms
 from antiphon.runtime.errors import Unstorable
 from antiphon.runtime.paths import parent_of
 from antiphon.runtime.records import Letter, Task
@@ -82,6 +82,7 @@ class TaskRunner:
     def __init__(self, deliver: Deliver, now: Callable[[], int]) -> None:
         self._deliver = deliver
         self._now = now
+        self.window = CoalescingWindow(now_ms=loop_ms)
         self._running: dict[str, tuple[asyncio.Task[None], DurableScope]] = {}
         # Cancelled and not done yet: a command, for example, whose processes are being terminated.
         # With each, its tree, and whether nothing that it may still return is delivered.
@@ -102,7 +103,7 @@ class TaskRunner:
     def start(self, task: Task, logic: Any) -> None:
         """Start a task; a plain function that returns its result directly has ended when this returns."""
         task = _with_own_input(task)
-        outbox = Outbox(task, self._deliver, self._now)
+        outbox = Outbox(task, self._deliver, self._now, self.window)
         scope = DurableScope(task, outbox.add)
         if not logic.is_plain:
             return self._start_task(task, logic, partial(logic.call, task.input, scope), scope, outbox)
@@ -247,8 +248,9 @@ def _outcome(result: Any) -> dict[str, Any]:
 class Outbox:
     """Events that a task sends, coalesced where possible."""
 
-    def __init__(self, task: Task, deliver: Deliver, now: Callable[[], int]) -> None:
+    def __init__(self, task: Task, deliver: Deliver, now: Callable[[], int], window: CoalescingWindow) -> None:
         self._task = task
+        self._window = window
         self._deliver = deliver
         self._now = now
         self._count = 0
@@ -261,7 +263,7 @@ class Outbox:
         if self._is_closed:
             return
         if self._coalescer is None:
-            self._coalescer = Coalescer(self._send, REAL_CLOCK)
+            self._coalescer = Coalescer(self._send, REAL_CLOCK, window=self._window)
         self._coalescer.add(to, own, join)
 
     def flush(self) -> None:

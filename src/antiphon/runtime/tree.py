@@ -253,7 +253,7 @@ class Tree:
         return view_value(self.actor.get_persisted_snapshot(), copy=copy)
 
     def can(self, to: str) -> tuple[str, ...]:
-        """Return the types of the events from outside that an actor has transitions for."""
+        """Return the types of the events from outside that an actor takes, with some keys."""
         return public_events(actor_at(self.actor, to))
 
     def new_batch(self, now: int) -> Batch:

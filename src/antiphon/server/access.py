@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from urllib.parse import parse_qsl
 
+from antiphon.server.authentication import Authentication, Caller
 from antiphon.server.problems import ProblemError
-from antiphon.server.settings import ServerSettings, is_equal
+from antiphon.server.settings import LOOPBACK, ServerSettings
 
 SAFE = ("GET", "HEAD")
 PAGES = ("/", "/docs")  # addresses that a person may open from anywhere
@@ -72,23 +73,33 @@ def check_site(method: str, path: str, headers: Headers, host: str, settings: Se
         raise ProblemError("foreign_origin", "requests from pages of other sites are not answered")
 
 
-def check_token(headers: Headers, host: str, settings: ServerSettings) -> None:
-    """Raise `ProblemError` if a request has neither the token nor the cookie."""
+def has_transport_policy(host: str, settings: ServerSettings) -> bool:
+    """Return whether browsers are to use TLS only from now on: for a name of the server that is not the loopback.
+
+    A name of the loopback is shared by all programs of a machine, most of which do not speak TLS.
+    """
+    return settings.is_secure and host_name(host) not in LOOPBACK
+
+
+def authenticate(headers: Headers, host: str, settings: ServerSettings, authentication: Authentication) -> Caller:
+    """Return the caller that the token or the cookie of a request belongs to; raise `ProblemError` if there is none."""
     authorization = headers.get("authorization")
-    if authorization is not None:
-        is_bearer = authorization[: len(BEARER)].lower() == BEARER
-        is_known = is_bearer and is_equal(authorization[len(BEARER) :].strip(), settings.token)
+    if authorization is None:
+        caller = authentication.find_by_cookie(headers.cookie(cookie_name(host, settings)) or "")
+    elif authorization[: len(BEARER)].lower() == BEARER:
+        caller = authentication.find_by_token(authorization[len(BEARER) :].strip())
     else:
-        is_known = is_equal(headers.cookie(cookie_name(host, settings)) or "", settings.session)
-    if not is_known:
+        caller = None
+    if caller is None:
         raise ProblemError(
             "unauthenticated",
             "the token is missing or wrong; open the address that `antiphon serve` printed, "
             "or send the header Authorization: Bearer TOKEN",
         )
+    return caller
 
 
-def entry_cookie(query: bytes, host: str, settings: ServerSettings) -> str | None:
+def entry_cookie(query: bytes, host: str, settings: ServerSettings, authentication: Authentication) -> str | None:
     """Return the cookie for the address with the token that was printed, or None if it has no token.
 
     Raise `ProblemError` if the token is wrong.
@@ -96,7 +107,8 @@ def entry_cookie(query: bytes, host: str, settings: ServerSettings) -> str | Non
     tokens = [value for key, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True) if key == "token"]
     if not tokens:
         return None
-    if len(tokens) > 1 or not is_equal(tokens[0], settings.token):
+    session = authentication.session_of(tokens[0]) if len(tokens) == 1 else None
+    if session is None:
         raise ProblemError("unauthenticated", "the token in the address is wrong; use the one that was printed last")
     secure = "; Secure" if settings.is_secure else ""
-    return f"{cookie_name(host, settings)}={settings.session}; Path=/; HttpOnly; SameSite=Strict{secure}"
+    return f"{cookie_name(host, settings)}={session}; Path=/; HttpOnly; SameSite=Strict{secure}"

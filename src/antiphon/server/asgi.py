@@ -11,7 +11,8 @@ from antiphon.app import App
 from antiphon.server.context import ServerContext
 from antiphon.server.contracts import Contract, schemas
 from antiphon.server.error_responses import error_response
-from antiphon.server.guard import Guard
+from antiphon.server.guard import CODE, Guard
+from antiphon.server.local import LocalServer
 from antiphon.server.problems import BY_CLASS, ProblemError, problem_of
 from antiphon.server.routes import ROUTES
 from antiphon.server.settings import ServerSettings
@@ -27,9 +28,9 @@ def contracts() -> list[tuple[str, Contract]]:
     return [(str(routes.router.tags[0]), contract) for routes in ROUTES for contract in routes.contracts]
 
 
-def build_asgi(app: App, settings: ServerSettings) -> tuple[Guard, ServerContext]:
+def build_asgi(app: App, settings: ServerSettings, local: LocalServer | None = None) -> tuple[Guard, ServerContext]:
     """Return the ASGI application for an app, which the caller opens and closes, and its context."""
-    context = ServerContext(app, settings)
+    context = ServerContext(app, settings, local)
     api = FastAPI(
         title="Antiphon", version=VERSION, docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False
     )
@@ -57,11 +58,9 @@ async def _answer_error(request: Request, error: Exception) -> Response:
     problem = _problem(error)
     if problem.code in WITH_EVENTS and "can" not in problem.more:
         await _add_events(request, problem)
+    request.scope[CODE] = problem.code
     response = error_response(request.url.path, problem)
-    headers = {"allow": ", ".join(problem.more["allow"])} if "allow" in problem.more else {}
-    if problem.code in ("too_large", "slow_body"):
-        headers["connection"] = "close"
-    return Response(response.body, response.status, {**headers, **response.headers})
+    return Response(response.body, response.status, response.headers)
 
 
 def _problem(error: Exception) -> ProblemError:

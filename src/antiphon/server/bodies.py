@@ -4,6 +4,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 from antiphon.chat.machine.events import FlowSettings
 
+PermissionMode = Literal["plan", "ask", "auto-edit", "auto"]
 OnBusy = Literal["reject", "queue", "interrupt", "merge"]
 
 
@@ -15,7 +16,14 @@ class NewThread(TypedDict, total=False):
     owner: str
 
 
-class CreateChat(NewThread, FlowSettings):
+class WindowSettings(TypedDict, total=False):
+    """Settings that only windows of the server's machine can give: the folder of tools, and the permission mode."""
+
+    workspace: str
+    mode: PermissionMode
+
+
+class CreateChat(NewThread, WindowSettings, FlowSettings):
     """A new chat; `tools` are names of `GET /tools`, `history` is that of an export."""
 
     kind: Literal["chat"]
@@ -23,7 +31,7 @@ class CreateChat(NewThread, FlowSettings):
     history: NotRequired[dict[str, Any]]
 
 
-class CreateRun(NewThread):
+class CreateRun(NewThread, WindowSettings):
     """A new run; without `agents`, those of `GET /agents`; `tools` are names of `GET /tools`."""
 
     kind: Literal["run"]
@@ -183,3 +191,16 @@ class SendEvent(TypedDict):
 
     event: dict[str, Any]
     to: NotRequired[str]
+
+
+class WindowKeyList(TypedDict):
+    """Keys of models by the names of their environment variables, for the window that sends them."""
+
+    keys: dict[str, str]
+
+
+class HandOver(TypedDict, total=False):
+    """The version that takes the store over; `ifIdle` refuses while a thread is running or a window is open."""
+
+    version: str
+    ifIdle: bool

@@ -3,22 +3,29 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 
 from antiphon.chart.checks.types import TypeChecks
 from antiphon.runtime.encoding import encode
+from antiphon.server.authentication import Caller
 from antiphon.server.json_body import is_json, parse_json
 from antiphon.server.problems import MEDIA_TYPE, ProblemError
 from antiphon.server.replies import ProblemReply
+from antiphon.server.tokens import Scope
 
 Endpoint = Callable[..., Awaitable[Response]]
 JSON = "application/json"
 SCHEMAS = "#/components/schemas/"
+SAFE = ("GET", "HEAD")
+CALLER = "antiphon.caller"  # key of the caller in the scope of a request
 checks = TypeChecks()
 
 
 class Contract(NamedTuple):
-    """A route: the types of its body, of which one fits, that of its response, its status and its media types."""
+    """A route: the types of its body, of which one fits, that of its response, its status and its media types.
+
+    A token needs its scope; `none` is a route that needs no token.
+    """
 
     method: str
     path: str
@@ -27,6 +34,7 @@ class Contract(NamedTuple):
     gives: type | None = None
     status: int = 200
     media_types: tuple[str, ...] = (JSON,)
+    scope: Scope = "read"
     error: type = ProblemReply
 
 
@@ -48,10 +56,15 @@ class Routes:
         gives: type | None = None,
         status: int = 200,
         media_types: tuple[str, ...] = (JSON,),
+        scope: Scope | None = None,
     ) -> Callable[[Endpoint], Endpoint]:
-        """Return a decorator that makes a function the endpoint of a route."""
+        """Return a decorator that makes a function the endpoint of a route.
+
+        Without `scope`, a token needs `read` for what changes nothing, and `write` for anything else.
+        """
         bodies = takes if isinstance(takes, tuple) else (takes,)
-        contract = Contract(method, path, about, bodies, gives, status, media_types, self._error)
+        needed = scope or _scope_of(method)
+        contract = Contract(method, path, about, bodies, gives, status, media_types, needed, self._error)
         self.contracts.append(contract)
 
         def decorate(endpoint: Endpoint) -> Endpoint:
@@ -66,10 +79,28 @@ class Routes:
                 responses=_responses(contract),
                 openapi_extra=_request_body(contract),
                 operation_id=endpoint.__name__,
+                dependencies=[Depends(_require_scope(contract))],
             )
             return endpoint
 
         return decorate
+
+
+def _scope_of(method: str) -> Scope:
+    return "read" if method in SAFE else "write"
+
+
+def _require_scope(contract: Contract) -> Callable[[Request], Awaitable[None]]:
+    """Return a function that raises `ProblemError` if the token of a request lacks the scope of a route."""
+
+    async def check(request: Request) -> None:
+        caller: Caller | None = request.scope.get(CALLER)
+        if contract.scope != "none" and (caller is None or not caller.has_scope(contract.scope)):
+            scope = "none" if caller is None else caller.scope
+            detail = f"{contract.method} {contract.path} needs a token of the scope {contract.scope}; yours has {scope}"
+            raise ProblemError("insufficient_scope", detail)
+
+    return check
 
 
 def _reference(kind: type) -> dict[str, str]:

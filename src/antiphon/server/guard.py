@@ -7,15 +7,31 @@ import asyncio
 import logging
 import secrets
 import time
-from typing import Any
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any, TypeVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from antiphon.server.access import PUBLIC, SAFE, Headers, check_host, check_site, check_token, entry_cookie
-from antiphon.server.callers import CALLER, OPERATOR
+from antiphon.runtime.encoding import encode
+from antiphon.server.access import (
+    PUBLIC,
+    SAFE,
+    Headers,
+    authenticate,
+    check_host,
+    check_site,
+    entry_cookie,
+    has_transport_policy,
+)
+from antiphon.server.audit import AuditEvent
+from antiphon.server.authentication import OPERATOR, Authentication, Caller, now_ms
+from antiphon.server.callers import CALLER, FOREIGN, THREAD
 from antiphon.server.context import ServerContext
 from antiphon.server.error_responses import error_response
-from antiphon.server.metrics import NO_ROUTE
+from antiphon.server.local import check_local_headers, is_local
+from antiphon.server.local_rules import check_remote_change, join_changed_thread
+from antiphon.server.metrics import METHODS, NO_ROUTE
 from antiphon.server.problems import ProblemError
 
 POLICY = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -28,8 +44,12 @@ SAFE_HEADERS = {
     "cache-control": "no-store",
 }
 ENTRY = "/"
-# After these the rest of the body is not read, so the connection is of no more use.
-CLOSING_CODES = ("too_large", "slow_body")
+CODE = "antiphon.code"  # key of the code of a problem in the scope of a request
+TRANSPORT_POLICY = "max-age=31536000"
+REFUSALS = (401, 403, 429)
+EVENTS = b"text/event-stream"
+LOGGED = ("request", "method", "route", "status", "ms")
+Result = TypeVar("Result")
 _log = logging.getLogger("antiphon.server")
 
 
@@ -65,6 +85,20 @@ class _Exchange:
         self._body_bytes = 0
         self._body_due: float | None = None
         self._is_body_read = False
+        self._host = ""
+        self._has_events = False
+        self._is_ended = False  # the token was revoked or has expired meanwhile
+        self._stack = ExitStack()
+
+    @property
+    def _caller(self) -> Caller | None:
+        caller: Caller | None = self._scope.get(CALLER)
+        return caller
+
+    @property
+    def _address(self) -> str:
+        client = self._scope.get("client")
+        return str(client[0]) if client else ""
 
     async def run(self) -> None:
         """Answer the request."""
@@ -72,22 +106,46 @@ class _Exchange:
         metrics = self._context.metrics
         metrics.running += 1
         try:
-            await self._answer()
+            with self._stack:
+                await self._answer()
         finally:
             metrics.running -= 1
-            seconds = time.perf_counter() - started
-            route = getattr(self._scope.get("route"), "path", NO_ROUTE)
-            metrics.count(self._scope["method"], route, self._status, seconds)
-            # Neither the query, which may hold the token, nor headers or bodies are logged.
-            _log.info(
-                "request %s %s %s %d %.1f ms", self._id, self._scope["method"], route, self._status, seconds * 1000
-            )
+            self._record(time.perf_counter() - started)
+
+    def _record(self, seconds: float) -> None:
+        """Count the request, log it, and write it to the audit log if it changed something or was refused.
+
+        Neither the query, which may hold the token, nor headers or bodies are logged; a thread only if there is one.
+        """
+        route = getattr(self._scope.get("route"), "path", NO_ROUTE)
+        method = self._scope["method"] if self._scope["method"] in METHODS else "OTHER"
+        self._context.metrics.count(method, route, self._status, seconds)
+        caller = self._caller
+        user = "" if caller is None else caller.user
+        is_unknown = self._status in (404, 422) and FOREIGN not in self._scope
+        thread = None if is_unknown else self._scope.get(THREAD)
+        facts = {"request": self._id, "user": user, "thread": thread, "method": method, "route": route}
+        facts |= {"status": self._status, "ms": round(seconds * 1000, 1)}
+        _log.info("request %s %s %s %d %.1f ms", *(facts[name] for name in LOGGED), extra={"facts": facts})
+        is_change = method not in SAFE and caller is not None
+        if is_change or self._scope.get(FOREIGN) or (self._status in REFUSALS and self._is_worth_a_line(caller)):
+            token = None if caller is None else caller.token
+            code = self._scope.get(CODE)
+            event = (now_ms(), self._id, user, token, self._address, method, route, thread, self._status, code)
+            self._context.audit.write(AuditEvent(*event))
+
+    def _is_worth_a_line(self, caller: Caller | None) -> bool:
+        """Return whether a refusal is written to the audit log; a flood of them must not replace what is in it."""
+        key = "" if caller is None else caller.token_id or "operator"
+        return not self._context.limits.refusals.take(key)
 
     async def _answer(self) -> None:
         try:
             if await self._admit():
                 self._scope["antiphon.request"] = self._id
                 await self._app(self._scope, self._read, self._write)
+                if self._is_ended and self._status and not self._is_complete:
+                    await self._end()
         except ProblemError as problem:
             await self._refuse(problem)
         except asyncio.CancelledError:
@@ -103,22 +161,46 @@ class _Exchange:
         headers = Headers(self._scope["headers"])
         path: str = self._scope["path"]
         method: str = self._scope["method"]
-        host = check_host(headers, settings)
-        check_site(method, path, headers, host, settings)
-        if path == ENTRY and method == "GET":
-            cookie = entry_cookie(self._scope["query_string"], host, settings)
-            if cookie is not None:
-                await self._redirect(cookie)
-                return False
-        if path not in PUBLIC:
-            check_token(headers, host, settings)
+        if is_local(self._scope):
+            check_local_headers(headers)
             self._scope[CALLER] = OPERATOR
+            await join_changed_thread(self._context, method, path)
+        elif not await self._admit_remote(method, path, headers):
+            return False
         if metrics.running - metrics.streams > settings.most_requests or metrics.streams >= settings.most_streams:
             raise ProblemError("too_busy", "too many requests at once; try again later")
         if self._context.closing.is_set():
             raise ProblemError("stopping", "the server is stopping; try again later")
         self._check_length(method, headers)
         return True
+
+    async def _admit_remote(self, method: str, path: str, headers: Headers) -> bool:
+        """Return whether a request over TCP is passed to its route, by its host, its site and its token."""
+        settings = self._context.settings
+        host = check_host(headers, settings)
+        self._host = host
+        check_site(method, path, headers, host, settings)
+        if path == ENTRY and method == "GET":
+            cookie = self._login(lambda tokens: entry_cookie(self._scope["query_string"], host, settings, tokens))
+            if cookie is not None:
+                await self._redirect(cookie)
+                return False
+        if path not in PUBLIC:
+            caller = self._login(lambda tokens: authenticate(headers, host, settings, tokens))
+            self._scope[CALLER] = caller
+            self._stack.enter_context(self._context.limits.request(caller))
+            if caller.is_operator:  # to others, the threads of windows do not exist
+                await check_remote_change(self._context, method, path)
+        return True
+
+    def _login(self, check: Callable[[Authentication], Result]) -> Result:
+        """Return the result of a check of tokens; an address that fails too often is refused for a while."""
+        try:
+            return check(self._context.authentication)
+        except ProblemError as problem:
+            if problem.code == "unauthenticated":
+                self._context.limits.count_failure(self._address)
+            raise
 
     def _check_length(self, method: str, headers: Headers) -> None:
         length = headers.get("content-length")
@@ -133,7 +215,7 @@ class _Exchange:
     async def _read(self) -> Message:
         """Receive a part of the body, within the limits of size and time."""
         if self._is_body_read:
-            return await self._receive()
+            return await self._wait_for_disconnect()
         loop = asyncio.get_running_loop()
         self._body_due = self._body_due or loop.time() + self._context.settings.body_s
         try:
@@ -148,12 +230,43 @@ class _Exchange:
         self._is_body_read = not message.get("more_body", False)
         return message
 
+    async def _wait_for_disconnect(self) -> Message:
+        """Wait until the client goes away; the end of its token is the same for a response that is being sent."""
+        caller = self._caller
+        if caller is None or caller.is_operator:
+            return await self._receive()
+        receiving = asyncio.ensure_future(self._receive())
+        ending = asyncio.ensure_future(self._context.authentication.wait_for_end(caller))
+        try:
+            await asyncio.wait([receiving, ending], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ending.cancel()
+            if not receiving.done():
+                receiving.cancel()
+        if receiving.done() and not receiving.cancelled():
+            return receiving.result()
+        self._is_ended = True
+        return {"type": "http.disconnect"}
+
+    async def _end(self) -> None:
+        """End a response whose token was revoked or has expired; a stream says so."""
+        body = b""
+        if self._has_events:
+            problem = ProblemError("unauthenticated", "the token was revoked or has expired")
+            body = f"event: problem\ndata: {encode(problem.to_json())}\n\n".encode()
+        await self._write({"type": "http.response.body", "body": body, "more_body": False})
+
     async def _write(self, message: Message) -> None:
         """Send a part of the response; its headers are completed."""
         if message["type"] == "http.response.start":
             self._status = message["status"]
             names = {name.lower() for name, _ in message["headers"]}
+            self._has_events = any(
+                name.lower() == b"content-type" and value.startswith(EVENTS) for name, value in message["headers"]
+            )
             safe = {**SAFE_HEADERS, "x-request-id": self._id}
+            if has_transport_policy(self._host, self._context.settings):
+                safe["strict-transport-security"] = TRANSPORT_POLICY
             more = [(name.encode(), value.encode()) for name, value in safe.items() if name.encode() not in names]
             message = {**message, "headers": [*message["headers"], *more]}
         else:
@@ -169,15 +282,9 @@ class _Exchange:
             return
         if self._status:  # the response has begun; it can only be cut off
             raise problem
+        self._scope[CODE] = problem.code
         response = error_response(self._scope["path"], problem)
-        headers = response.headers
-        if problem.code == "unauthenticated":
-            headers["www-authenticate"] = 'Bearer realm="antiphon"'
-        if problem.code in CLOSING_CODES:
-            headers["connection"] = "close"
-        if problem.kind.status == 503:
-            headers["retry-after"] = "1"
-        await self._respond(response.status, response.body, headers)
+        await self._respond(response.status, response.body, response.headers)
 
     async def _respond(self, status: int, body: bytes, headers: dict[str, str]) -> None:
         raw: list[Any] = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]

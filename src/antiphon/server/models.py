@@ -1,10 +1,14 @@
 """Models of a server: those of the operator's providers, and none by a file or an address that a client chooses."""
 
+from collections.abc import Iterable, Mapping
+
 from antiphon.errors import Code
 from antiphon.providers.base import Model, Provider
 from antiphon.providers.errors import ProviderError
+from antiphon.providers.keys import KeySource
 from antiphon.providers.references import Reference, is_by_name, parse_reference
 from antiphon.providers.registry import Models
+from antiphon.server.windows import IS_LOCAL
 
 
 class ServedModels(Models):
@@ -19,6 +23,37 @@ class ServedModels(Models):
     async def check(self, reference: str | Reference) -> Model:
         """Return the model that a reference names; raise `ProviderError` if it cannot be used here."""
         return await super().check(_check(reference))
+
+
+class WindowModels(ServedModels):
+    """Opens models by name for clients over TCP, and also by file and address for windows of this machine.
+
+    What a window has chosen is not refused later, when a thread uses it.
+    """
+
+    __slots__ = ("_chosen",)
+
+    def __init__(self, *, keys: KeySource, base_urls: Mapping[str, str] | None = None) -> None:
+        super().__init__(keys=keys, base_urls=base_urls)
+        self._chosen: set[str] = set()
+
+    def trust(self, references: Iterable[str]) -> None:
+        """Let threads use models that a window has chosen."""
+        self._chosen.update(references)
+
+    def open_unshared(self, reference: str | Reference) -> Provider:
+        """Open the model that a reference names, also for `open`."""
+        if str(reference) in self._chosen:
+            return Models.open_unshared(self, reference)
+        return super().open_unshared(reference)
+
+    async def check(self, reference: str | Reference) -> Model:
+        """Return the model that a reference names; raise `ProviderError` if it cannot be used here."""
+        if not IS_LOCAL.get():
+            return await super().check(reference)
+        model = await Models.check(self, reference)
+        self.trust([str(reference)])
+        return model
 
 
 def _check(reference: str | Reference) -> Reference:

@@ -11,6 +11,8 @@ from antiphon.runtime import errors as runtime_errors
 from antiphon.threads import errors as thread_errors
 
 MEDIA_TYPE = "application/problem+json"
+# After these the rest of the body is not read, so the connection is of no more use.
+CLOSING_CODES = ("too_large", "slow_body")
 
 
 class ProblemKind(NamedTuple):
@@ -33,6 +35,7 @@ CODES: Mapping[str, ProblemKind] = {
     "unauthenticated": ProblemKind(401, "The token is missing or wrong"),
     "foreign_origin": ProblemKind(403, "The request comes from a page of another site"),
     "not_allowed": ProblemKind(403, "The operator of the server has not allowed this"),
+    "insufficient_scope": ProblemKind(403, "The token does not have the scope that this needs"),
     "unknown_route": ProblemKind(404, "There is nothing at this address"),
     "unknown_thread": ProblemKind(404, "There is no such thread"),
     "unknown_actor": ProblemKind(404, "There is no such actor"),
@@ -54,11 +57,13 @@ CODES: Mapping[str, ProblemKind] = {
     "too_large": ProblemKind(413, "The body is too large"),
     "wrong_media_type": ProblemKind(415, "The body must be application/json"),
     "wrong_host": ProblemKind(421, "The server is not reached by this name"),
+    "too_many_requests": ProblemKind(429, "A limit of the token, the user or the address is reached", True),
     "model_failed": ProblemKind(502, "The model has failed", True),
     "internal": ProblemKind(500, "The server has failed", True),
     "too_busy": ProblemKind(503, "The server has too much to do", True),
     "stopping": ProblemKind(503, "The server is stopping", True),
     "store_failed": ProblemKind(503, "The store has failed", True),
+    "no_space": ProblemKind(507, "The disk of the server has too little space", True),
 }
 
 
@@ -84,6 +89,20 @@ class ProblemError(Exception):
             "recoverable": self.is_recoverable,
             **self.more,
         }
+
+
+def headers_of(problem: ProblemError) -> dict[str, str]:
+    """Return the headers of the response for a problem."""
+    headers = {"content-type": MEDIA_TYPE}
+    if problem.code == "unauthenticated":
+        headers["www-authenticate"] = 'Bearer realm="antiphon"'
+    if problem.code in CLOSING_CODES:
+        headers["connection"] = "close"
+    if problem.kind.status == 503 or "retryAfter" in problem.more:
+        headers["retry-after"] = str(problem.more.get("retryAfter", 1))
+    if "allow" in problem.more:
+        headers["allow"] = ", ".join(problem.more["allow"])
+    return headers
 
 
 # The most specific class first.
@@ -123,12 +142,14 @@ def problem_of(error: Exception) -> ProblemError | None:
         return None
     if isinstance(error, ProviderError):
         return ProblemError(code, error.message, recoverable=error.recoverable, providerCode=error.code.value)
-    return ProblemError(code, str(error), **_more(error))
+    return ProblemError(code, str(error), error=type(error).__name__, **_more(error))
 
 
 def _more(error: Exception) -> dict[str, Any]:
     if isinstance(error, thread_errors.UnknownRequest):
         return {"open": list(error.open)}
+    if isinstance(error, thread_errors.NotOffered):
+        return {"offered": list(error.offered)}
     if isinstance(error, runtime_errors.OtherHistory):
         return {"resume": error.resume}
     if isinstance(error, runtime_errors.JournalCompacted):

@@ -1,13 +1,17 @@
 """HTTP connections with limits on time: headers must arrive, and responses must be accepted, within so many seconds."""
 
 import asyncio
+import logging
 import socket
+from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from antiphon.server.local import LocalDoor, is_own_peer, peer_uid
 from antiphon.server.settings import ServerSettings
 
+_log = logging.getLogger("antiphon.server")
 SEND_BUFFER = 128 * 1024
 
 
@@ -21,6 +25,26 @@ def limited_protocol(settings: ServerSettings) -> type[H11Protocol]:
     return LimitedProtocol
 
 
+def local_protocol(settings: ServerSettings) -> type[H11Protocol]:
+    """Return the class of connections over the socket of this machine, with the same limits."""
+
+    class LocalProtocol(_LimitedProtocol):
+        header_s = settings.header_s
+        stall_s = settings.stall_s
+
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            self.app = LocalDoor(self.app)
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            if not is_own_peer(peer_uid(transport.get_extra_info("socket"))):
+                _log.warning("a connection of another user was refused")
+                transport.abort()
+
+    return LocalProtocol
+
+
 class _LimitedProtocol(H11Protocol):
     """Connection that is aborted if its peer is too slow."""
 
@@ -32,6 +56,10 @@ class _LimitedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         peer = transport.get_extra_info("socket")
+        if peer.family == socket.AF_UNIX:
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+            self._expect_headers()
+            return
         # The kernel would hold back the body of a response until its headers are acknowledged, for 40 ms.
         peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # Without a limit, it buffers megabytes for a client that does not read.

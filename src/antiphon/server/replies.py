@@ -1,12 +1,12 @@
 """Bodies of responses, as declared types, which describe them in the OpenAPI document."""
 
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 Events = dict[str, list[str]]
 
 
 class ThreadRow(TypedDict):
-    """A thread in a list; `line` is the line that a search has found."""
+    """A thread in a list; `line` is the line that a search has found, and `matchCursor` the place after it."""
 
     id: str
     kind: str
@@ -25,6 +25,7 @@ class ThreadRow(TypedDict):
     problem: str | None
     listCursor: str
     line: NotRequired[str]
+    matchCursor: NotRequired[str]
 
 
 class ThreadList(TypedDict):
@@ -248,6 +249,29 @@ class EventReply(TypedDict):
     cursor: str
 
 
+class AuditRow(TypedDict):
+    """A change by a token, or a refused attempt; `n` counts them, and `request` is the id of the request."""
+
+    n: int
+    at: int
+    request: str
+    user: str
+    token: str | None
+    address: str
+    method: str
+    route: str
+    thread: str | None
+    status: int
+    code: str | None
+
+
+class AuditList(TypedDict):
+    """A page of the audit log, the newest first; `next` is the number before which the next page begins."""
+
+    items: list[AuditRow]
+    next: int | None
+
+
 class Health(TypedDict):
     """The state of the server."""
 
@@ -256,7 +280,7 @@ class Health(TypedDict):
 
 
 class ProblemReply(TypedDict):
-    """A problem (RFC 9457); further members depend on its code."""
+    """A problem (RFC 9457); `error` is the class in Python, and further members depend on its code."""
 
     type: str
     title: str
@@ -264,12 +288,32 @@ class ProblemReply(TypedDict):
     detail: str
     code: str
     recoverable: bool
+    error: NotRequired[str]
     can: NotRequired[Events]
     open: NotRequired[list[str]]
+    offered: NotRequired[list[str]]
     resume: NotRequired[str]
     first: NotRequired[int]
     fields: NotRequired[list[dict[str, str]]]
     path: NotRequired[str]
     allow: NotRequired[list[str]]
     providerCode: NotRequired[str]
+    retryAfter: NotRequired[int]
     requestId: NotRequired[str]
+
+
+class LocalReply(TypedDict):
+    """A server for windows of this machine; `mode` is `local` if it ends by itself, `keys` are the keys it takes."""
+
+    version: str
+    pid: int
+    store: str
+    startedAt: int
+    mode: Literal["local", "serve"]
+    keys: list[str]
+
+
+class HandOverReply(TypedDict):
+    """A server that ends, so that another process can own the store."""
+
+    pid: int

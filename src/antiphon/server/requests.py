@@ -3,37 +3,65 @@
 import re
 from typing import Annotated, Any
 
-from fastapi import Header, Path, Query, Response
+from fastapi import Depends, Header, Path, Query, Request, Response
 
+from antiphon.runtime.errors import UnknownRoot
 from antiphon.runtime.histories import parse_cursor
 from antiphon.runtime.records import Receipt
+from antiphon.server.callers import RequestCaller, admit
 from antiphon.server.context import ServerContext
 from antiphon.server.contracts import json_response
 from antiphon.server.problems import ProblemError
+from antiphon.threads.errors import UnknownThread
 
 KEY = re.compile(r"[!-~]{1,128}")
 # Keys of clients are letters of their own: no key is the id of a letter that the runtime makes.
 KEY_PREFIX = "key:"
+USER_PREFIX = "user:"  # of the keys of users, which are their own
 LONGEST_ID = 200
 LARGEST = 2**53
 
-ThreadId = Annotated[str, Path(max_length=LONGEST_ID, description="id of a thread")]
-RootId = Annotated[str, Path(max_length=LONGEST_ID, description="id of a tree of actors")]
-Key = Annotated[
-    str | None,
-    Header(alias="Idempotency-Key", description="a request that is repeated with the same key is taken once"),
-]
+
+async def admit_thread(
+    request: Request, id: Annotated[str, Path(max_length=LONGEST_ID, description="id of a thread")]
+) -> str:
+    """Return the id of the thread in an address; one of another user is unknown."""
+    return await admit(request, id, UnknownThread, "thread")
+
+
+async def admit_root(
+    request: Request, root: Annotated[str, Path(max_length=LONGEST_ID, description="id of a tree of actors")]
+) -> str:
+    """Return the id of the tree in an address; users have those of their threads."""
+    return await admit(request, root, UnknownRoot, "root actor")
+
+
+async def find_key(
+    caller: RequestCaller,
+    key: Annotated[
+        str | None,
+        Header(alias="Idempotency-Key", description="a request that is repeated with the same key is taken once"),
+    ] = None,
+) -> str | None:
+    """Return the id of the letter for the key of a request; raise `ProblemError` if the key cannot be used."""
+    if key is None:
+        return None
+    if not KEY.fullmatch(key):
+        raise ProblemError("bad_header", "Idempotency-Key must have 1 to 128 visible ASCII characters, without spaces")
+    return f"{KEY_PREFIX}{key}" if caller.is_operator else f"{USER_PREFIX}{caller.user}:{key}"
+
+
+ThreadId = Annotated[str, Depends(admit_thread)]
+ClientId = Annotated[str, Path(max_length=LONGEST_ID, description="name of a thread, of the client's choice")]
+RootId = Annotated[str, Depends(admit_root)]
+Key = Annotated[str | None, Depends(find_key)]
 Limit = Annotated[int, Query(ge=1, le=1000, description="most items of a page")]
 Step = Annotated[int | None, Query(ge=1, le=LARGEST, description="a step of the journal")]
 
 
 def letter_id(key: str | None, part: str = "") -> str | None:
-    """Return the id of the letter for an idempotency key; raise `ProblemError` if the key cannot be used."""
-    if key is None:
-        return None
-    if not KEY.fullmatch(key):
-        raise ProblemError("bad_header", "Idempotency-Key must have 1 to 128 visible ASCII characters, without spaces")
-    return f"{KEY_PREFIX}{key}{part}"
+    """Return the id of the letter for a part of a request with a key."""
+    return None if key is None else f"{key}{part}"
 
 
 def check_cursor(text: str) -> int | str:

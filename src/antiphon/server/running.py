@@ -1,5 +1,6 @@
 """Running a server: the socket, uvicorn with its limits, and an end that open streams are told of."""
 
+import asyncio
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,9 @@ import uvicorn
 from antiphon.app import App
 from antiphon.server.asgi import build_asgi
 from antiphon.server.context import ServerContext
-from antiphon.server.protocol import limited_protocol
+from antiphon.server.idle import end_when_idle
+from antiphon.server.local import LocalServer, open_local_socket, remove_socket
+from antiphon.server.protocol import limited_protocol, local_protocol
 from antiphon.server.settings import ServerSettings
 
 BACKLOG = 2048
@@ -34,17 +37,42 @@ class HttpServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, context: ServerContext) -> None:
         super().__init__(config)
         self._context = context
+        self._idle: asyncio.Task[None] | None = None
         self.on_start: Callable[[], None] = lambda: None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, then say so."""
         await super().startup(sockets)
+        if self._context.local is not None:
+            await self._open_local(self._context.local)
         self.on_start()
+
+    async def _open_local(self, local: LocalServer) -> None:
+        """Listen on the socket for windows of this machine, and end when they have left, if they have started this."""
+        settings = self._context.settings
+        kind = local_protocol(settings)
+
+        def connect() -> asyncio.Protocol:
+            return kind(config=self.config, server_state=self.server_state, app_state={})
+
+        listener = open_local_socket(local.path)
+        self.servers.append(await asyncio.get_running_loop().create_unix_server(connect, sock=listener))
+        local.stop = self._stop
+        if local.mode == "local":
+            self._idle = asyncio.create_task(end_when_idle(self._context, self._stop))
+
+    def _stop(self) -> None:
+        self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams, then the connections."""
         self._context.closing.set()
+        if self._idle is not None:
+            self._idle.cancel()
         await super().shutdown(sockets)
+        if self._context.local is not None:
+            remove_socket(self._context.local.path)
+        self._context.audit.close()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop at a signal, which is the ordinary end of a server and not raised again."""
@@ -65,9 +93,9 @@ def open_socket(binding: Binding) -> socket.socket:
     return listener
 
 
-def build_server(app: App, settings: ServerSettings, binding: Binding) -> HttpServer:
+def build_server(app: App, settings: ServerSettings, binding: Binding, local: LocalServer | None = None) -> HttpServer:
     """Return the server of an app."""
-    asgi, context = build_asgi(app, settings)
+    asgi, context = build_asgi(app, settings, local)
     config = uvicorn.Config(
         asgi,
         http=limited_protocol(settings),
@@ -89,15 +117,28 @@ def build_server(app: App, settings: ServerSettings, binding: Binding) -> HttpSe
 
 
 async def run_server(
-    app: App, settings: ServerSettings, binding: Binding, announce: Callable[[str, HttpServer], None]
+    app: App,
+    settings: ServerSettings,
+    binding: Binding,
+    announce: Callable[[str, HttpServer], None],
+    local: LocalServer | None = None,
 ) -> None:
     """Serve an app until the process is told to stop; `announce` gets the address, and the server, once it listens."""
     listener = open_socket(binding)
     try:
         host, port = listener.getsockname()[:2]
         name = f"[{host}]" if ":" in host else host
-        server = build_server(app, settings, binding)
+        server = build_server(app, settings, binding, local)
         server.on_start = lambda: announce(f"{settings.scheme}://{name}:{port}/", server)
         await server.serve(sockets=[listener])
     finally:
         listener.close()
+
+
+async def run_local_server(
+    app: App, settings: ServerSettings, local: LocalServer, announce: Callable[[HttpServer], None]
+) -> None:
+    """Serve an app for windows of this machine alone, until they have left or the process is told to stop."""
+    server = build_server(app, settings, Binding(), local)
+    server.on_start = lambda: announce(server)
+    await server.serve(sockets=[])

@@ -4,6 +4,9 @@ import hashlib
 import hmac
 import secrets
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from antiphon.server.tokens import session_of
 
 TOKEN_BYTES = 32
 SHORTEST_TOKEN = 32
@@ -15,12 +18,13 @@ class ServerSettings:
     """Settings of a server.
 
     `hosts` are the names that a request may be addressed to; `is_secure` says that clients speak TLS to the server or
-    to a proxy in front of it.
+    to a proxy in front of it. `folder` has the tokens of users and the audit log; without one there are neither.
     """
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(TOKEN_BYTES), repr=False)
     hosts: tuple[str, ...] = LOOPBACK
     is_secure: bool = False
+    folder: Path | None = None
     most_body_bytes: int = 8 * 1024 * 1024
     most_header_bytes: int = 32 * 1024
     deepest_json: int = 64
@@ -34,6 +38,14 @@ class ServerSettings:
     shutdown_s: int = 5
     heartbeat_s: float = 15.0
     retry_ms: int = 2000
+    idle_s: float = 600.0
+    most_user_requests: int = 64
+    most_user_streams: int = 64
+    token_requests_per_minute: int = 1200
+    failed_logins_per_minute: int = 30
+    token_check_s: float = 1.0
+    audit_bytes: int = 10 * 1024 * 1024
+    audit_files: int = 5
 
     @property
     def scheme(self) -> str:
@@ -42,8 +54,8 @@ class ServerSettings:
 
     @property
     def session(self) -> str:
-        """Value of the cookie: derived from the token, which cannot be derived from it."""
-        return hmac.new(self.token.encode(), b"antiphon cookie", hashlib.sha256).hexdigest()
+        """Value of the cookie of the operator."""
+        return session_of(self.token)
 
 
 def is_equal(text: str, secret: str) -> bool:

@@ -8,7 +8,7 @@
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -17,14 +17,22 @@ from starlette.types import Receive, Scope, Send
 
 from antiphon.runtime.encoding import encode
 from antiphon.runtime.errors import JournalCompacted, OtherHistory
+from antiphon.server.authentication import OPERATOR
 from antiphon.server.context import ServerContext
+from antiphon.server.contracts import CALLER
 from antiphon.server.problems import ProblemError, problem_of
 from antiphon.threads import Activity, ThreadChange, Threads
 
 MEDIA_TYPE = "text/event-stream"
 TURN = 8  # frames that a stream sends before others get their turn
 HEARTBEAT = b": heartbeat\n\n"
+Select = Callable[[AsyncIterator[ThreadChange]], AsyncIterator[ThreadChange]]
 CLOSING = b"event: closing\ndata: {}\n\n"
+
+
+def _all(changes: AsyncIterator[ThreadChange]) -> AsyncIterator[ThreadChange]:
+    """Return all changes."""
+    return changes
 
 
 def frame(value: Any, id: str | None = None, event: str | None = None) -> bytes:
@@ -38,24 +46,26 @@ def activity_frames(activities: Iterable[Activity]) -> bytes:
     return b"".join(frame(activity.to_json(), activity.cursor) for activity in activities)
 
 
-async def follow_thread(threads: Threads, id: str, after: int | str) -> AsyncIterator[bytes]:
-    """Iterate over the frames of a thread after a step or cursor.
+async def follow_thread(
+    threads: Threads, id: str, after: int | str, *, until_idle: bool = False
+) -> AsyncIterator[bytes]:
+    """Iterate over the frames of a thread after a step or cursor, for ever or until it is idle.
 
     A reader of another past, or of steps that were removed, is told where it continues by the event `moved`. The event
-    `problem` is the last one of a thread that was deleted or quarantined.
+    `problem` is the last one of a thread that was deleted or quarantined, and `idle` that of one that is idle.
     """
     place = after
     while True:
         try:
-            async for step in threads.steps(id, place):
-                yield activity_frames(step)
+            async for part in _idle_frames(threads, id, place) if until_idle else _frames(threads, id, place):
+                yield part
             return
         except OtherHistory as error:
             place = error.resume
-            yield _moved(id, place, error)
+            yield _moved(id, place, error, "other_history")
         except JournalCompacted as error:
             place = await threads.runtime.cursor(id, error.first - 1)
-            yield _moved(id, place, error)
+            yield _moved(id, place, error, "journal_compacted")
         except Exception as error:
             problem = problem_of(error)
             if problem is None:
@@ -64,8 +74,20 @@ async def follow_thread(threads: Threads, id: str, after: int | str) -> AsyncIte
             return
 
 
-def _moved(thread: str, cursor: str, error: Exception) -> bytes:
-    return frame({"thread": thread, "cursor": cursor, "reason": str(error)}, cursor, "moved")
+async def _frames(threads: Threads, id: str, after: int | str) -> AsyncIterator[bytes]:
+    async for step in threads.steps(id, after):
+        yield activity_frames(step)
+
+
+async def _idle_frames(threads: Threads, id: str, after: int | str) -> AsyncIterator[bytes]:
+    idle = threads.until_idle(id, after)
+    async for activity in idle:
+        yield activity_frames([activity])
+    yield frame({"thread": id, "status": idle.status}, event="idle")
+
+
+def _moved(thread: str, cursor: str, error: Exception, code: str) -> bytes:
+    return frame({"thread": thread, "cursor": cursor, "code": code, "reason": str(error)}, cursor, "moved")
 
 
 class Places:
@@ -103,15 +125,17 @@ def parse_places(text: str) -> dict[str, str]:
 
 
 async def follow_many(
-    threads: Threads, cursors: Mapping[str, int | str], read: Mapping[str, str]
+    threads: Threads, cursors: Mapping[str, int | str], read: Mapping[str, str], select: Select = _all
 ) -> AsyncIterator[bytes]:
-    """Iterate over the frames of several threads, each after its cursor, and of changes in the list of threads."""
+    """Iterate over the frames of several threads, each after its cursor, and of changes in the list of threads.
+
+    `select` leaves out the changes that the reader may not see.
+    """
     places = Places(cursors)
     for thread, cursor in read.items():
         places.move(thread, cursor)
-    async for change in threads.follow_all(
-        {**cursors, **{thread: read[thread] for thread in read if thread in cursors}}
-    ):
+    changes = threads.follow_all({**cursors, **{thread: read[thread] for thread in read if thread in cursors}})
+    async for change in select(changes):
         if change.kind == "removed":
             places.forget(change.thread)
         elif change.cursor:
@@ -149,11 +173,12 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the frames."""
         metrics = self._context.metrics
-        metrics.streams += 1
-        try:
-            await self._stream(receive, send)
-        finally:
-            metrics.streams -= 1
+        with self._context.limits.stream(scope.get(CALLER, OPERATOR)):
+            metrics.streams += 1
+            try:
+                await self._stream(receive, send)
+            finally:
+                metrics.streams -= 1
 
     async def _stream(self, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})

@@ -20,7 +20,7 @@ from antiphon.runtime.errors import StoreBusy, StoreError
 from antiphon.stores import forks
 
 PLACE = 2**62  # of the locked byte; SQLite locks bytes at 2**30
-ADVICE = "stop it, name another file, or open this one read-only"
+ADVICE = "stop it, or name another file with --store or ANTIPHON_STORE"
 # Sets or releases a lock that belongs to an open file rather than to a process, where there are such locks.
 SET_LOCK: int | None = getattr(fcntl, "F_OFD_SETLK", None) if sys.maxsize > 2**32 else None
 _stores: set[forks.FileId] = set()  # that this process owns

@@ -21,7 +21,7 @@ from antiphon.messages import ToolCall
 from antiphon.runtime.histories import history_of_token, is_continued
 from antiphon.threads.grants import Grants
 from antiphon.threads.machine.permission_rules import Mode
-from antiphon.threads.toolbox import Toolbox
+from antiphon.threads.toolbox import Toolbox, has_leases, lease_toolbox
 from antiphon.tools.assessment import Assessment
 from antiphon.tools.commands.filters import CommandFilter
 from antiphon.tools.risks import ORDER, command_in
@@ -39,12 +39,22 @@ def assess_calls(toolbox: Toolbox, grants: Grants | None = None) -> AsyncLogic:
         task = getattr(scope, "task", None)
         history = history_of_token(getattr(scope, "key", None))
         mode = None if grants is None or task is None else grants.mode_of(task.root)
+        if task is not None and has_leases(toolbox):
+            return _assess_leased(toolbox, task.root, input, history, mode)
         # What only computes is stored together with the step that asks for it.
         if any(has_assessment(toolbox, call["name"]) for call in input["calls"]):
             return asyncio.to_thread(assess_all, toolbox, input, history, mode)
         return assess_all(toolbox, input, history, mode)
 
     return from_task(run, safety="repeat", eager=True)
+
+
+async def _assess_leased(
+    toolbox: Toolbox, thread: str, input: Mapping[str, Any], history: str | None, mode: Mode | None
+) -> Json:
+    """Assess calls by the toolbox of their thread."""
+    async with lease_toolbox(toolbox, thread) as box:
+        return await asyncio.to_thread(assess_all, box, input, history, mode)
 
 
 def assess_all(toolbox: Toolbox, input: Mapping[str, Any], history: str | None, mode: Mode | None) -> Json:

@@ -1,6 +1,12 @@
 """Errors of threads: requests of a caller that are not possible."""
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
+
+ON_BUSY = ("reject", "queue", "interrupt", "merge")  # answers to a message for a thread that is running
+
+
+Plan = Literal["fork", "merge"]
 
 
 class ThreadError(Exception):
@@ -114,3 +120,13 @@ class NothingToRetry(ThreadError):
 
 class NotOpen(ThreadError):
     """A conversation was used before it was opened, or after it was closed."""
+
+
+class PlanOpen(Refused):
+    """A chat takes no message before a planned fork or merge is confirmed or cancelled."""
+
+    def __init__(self, thread: str, plan: Plan) -> None:
+        super().__init__(
+            f"chat {thread!r} has a planned {plan}; confirm it (confirm_{plan}) or cancel it (cancel_{plan}) first"
+        )
+        self.plan = plan

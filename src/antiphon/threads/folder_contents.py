@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from antiphon.threads.errors import ThreadError
 from antiphon.tools.errors import ConfigError
 from antiphon.tools.git_settings import UnlistedSettings, program_settings
 from antiphon.tools.mcp.config import CommandServer, decode_servers
@@ -85,6 +86,8 @@ def read_folder(
     Paths outside of the folder are the person's own, and left out.
     """
     root = Path(folder).resolve()
+    if not root.is_dir():
+        raise ThreadError(f"{folder}: no such folder")
     items = read_agent_items(root, root / AGENTS)
     if agents is not None and inner_path(root, Path(agents)) not in (None, str(AGENTS)):
         items += read_agent_items(root, Path(agents))

@@ -46,7 +46,8 @@ class ThreadProjection:
         view = record.view
         facts = {"title": None, "waiting": None, "problem": problem.text}
         summary = ThreadSummary(view.title, view.model, view.turns, view.cost_usd)
-        row = IndexRow(view.kind, problem.status, "", view.archived, facts, _summary(summary))
+        owner = str((input or {}).get("owner") or "")
+        row = IndexRow(view.kind, problem.status, owner, view.archived, facts, _summary(summary))
         turns = enumerate(record.content["turns"])
         texts = [IndexText(f"turn/{number}", turn["at"] or at, turn["text"]) for number, turn in turns]
         return IndexChange(at, row, (*texts, IndexText(TITLE, at, view.title)))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from antiphon.runtime.errors import StoreCorrupt, UnknownRoot
 from antiphon.runtime.histories import HistoryIds, is_continued
 from antiphon.runtime.index.rows import ListedTree, RowCursor, RowFilter, TreeIndex
-from antiphon.runtime.records import Saved
+from antiphon.runtime.records import Origin, Saved
 from antiphon.runtime.replay.damage import readable_entries
 from antiphon.threads.errors import InvalidCursor, Refused, UnknownThread, WrongKind
 from antiphon.threads.export.formats import FORMATS
@@ -24,7 +24,9 @@ from antiphon.threads.transcript import TRANSCRIPT, UNEXPECTED, transcript
 THREAD = "thread"  # the machine of threads
 RUNNING = "running"
 INTERRUPTED = "interrupted"
+IMPORTED = "imported"  # the key in the input of a thread that was created from an archive
 MOST_DIGITS = 19
+SEARCH_PAGE = 200
 
 
 class ThreadMatch(NamedTuple):
@@ -33,6 +35,13 @@ class ThreadMatch(NamedTuple):
     view: ThreadView
     line: str
     cursor: str
+
+
+def is_from_file(origin: Origin) -> bool:
+    """Return whether a thread was imported or restored, or is a fork of one that was."""
+    input: Any = origin.input
+    is_imported = isinstance(input, dict) and bool(input.get(IMPORTED))
+    return is_imported or is_continued(HistoryIds(origin.history).current)
 
 
 class Library:
@@ -64,18 +73,27 @@ class Library:
         trees = await self.index.page(filter, None if after is None else parse_row_cursor(after), limit)
         return [self._view(tree) for tree in trees]
 
-    async def search(self, words: str, limit: int = 20, *, after: str | None = None) -> list[ThreadMatch]:
+    async def search(
+        self, words: str, limit: int = 20, *, after: str | None = None, owner: str | None = None
+    ) -> list[ThreadMatch]:
         """Return the threads with texts that have all the words, archived ones too, the newest text first.
 
         A word of two letters or more finds words that begin with it; `after` is the cursor of the last match of a page.
+        `owner` selects the threads of one owner.
         """
-        matches = await self.index.search(words, None if after is None else parse_place(after), limit)
-        trees = await self.index.get([match.root for match in matches])
-        return [
-            ThreadMatch(self._view(trees[match.root]), match.line, str(match.place))
-            for match in matches
-            if match.root in trees
-        ]
+        place = None if after is None else parse_place(after)
+        size = limit if owner is None else max(limit, SEARCH_PAGE)
+        results: list[ThreadMatch] = []
+        while True:
+            matches = await self.index.search(words, place, size)
+            trees = await self.index.get([match.root for match in matches])
+            for match in matches:
+                tree = trees.get(match.root)
+                if tree is not None and owner in (None, tree.row.owner):
+                    results.append(ThreadMatch(self._view(tree), match.line, str(match.place)))
+            if owner is None or len(matches) < size or len(results) >= limit:
+                return results[:limit]
+            place = matches[-1].place
 
     async def read(self, id: str, kind: str | None = None) -> Record:
         """Read the record of one thread; raise `UnknownThread` if there is none, `WrongKind` if it is of another.
@@ -113,12 +131,18 @@ class Library:
     async def is_from_file(self, id: str) -> bool:
         """Return whether a thread was imported or restored, or is a fork of one that was."""
         saved = await self.source.store.load(id)
-        return saved is not None and is_continued(HistoryIds(saved.origin.history).current)
+        return saved is not None and is_from_file(saved.origin)
 
     async def find(self, start: str, kind: str | None = None) -> list[str]:
         """Return the ids that start with a prefix, at most 1,000 of them; an exact match wins."""
         ids = await self.index.ids(start, kind)
         return [start] if start in ids else ids
+
+    async def find_views(self, start: str, kind: str | None = None) -> list[ThreadView]:
+        """Return the threads whose ids start with a prefix, as `find` does."""
+        ids = await self.find(start, kind)
+        trees = await self.index.get(ids)
+        return [self._view(trees[id]) for id in ids if id in trees]
 
     @property
     def index(self) -> TreeIndex:

@@ -50,7 +50,7 @@ class Resources:
         """Raise `Refused` for the first tool that is offered to a model and cannot be called here."""
         if not isinstance(tools, list | tuple) or not all(isinstance(tool, Mapping) for tool in tools):
             raise Refused(f"tools is {tools!r}; it must be a list of tools")
-        if self.toolbox is None:
+        if self.toolbox is None or not tools:
             return
         callable_names = [tool.name for tool in self.toolbox.tools]
         for tool in tools:

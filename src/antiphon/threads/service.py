@@ -23,7 +23,7 @@ from antiphon.threads.following import (
 )
 from antiphon.threads.forks import rename_thread
 from antiphon.threads.kinds import Json, content_of
-from antiphon.threads.library import THREAD, Library
+from antiphon.threads.library import IMPORTED, THREAD, Library
 from antiphon.threads.machine.thread import start_event
 from antiphon.threads.requests import Answer, OpenRequest, find_request, open_requests, unknown_request
 from antiphon.threads.resources import Resources
@@ -53,6 +53,7 @@ class ThreadService:
         title: str | None = None,
         owner: str = "",
         id: str | None = None,
+        imported: bool = False,
     ) -> str:
         """Create a thread, with the settings that `make_config` returns for its id, and return the id.
 
@@ -63,8 +64,9 @@ class ThreadService:
         while True:
             name = id or secrets.token_hex(ID_BYTES)
             thread = {"threadId": name, "kind": kind, "title": title, "owner": owner, "config": make_config(name)}
+            input = {**thread, IMPORTED: True} if imported else thread
             try:
-                return await self.runtime.create(THREAD, root=name, input=thread)
+                return await self.runtime.create(THREAD, root=name, input=input)
             except RootExists as error:
                 if id is not None:
                     raise Refused(f"there is a thread {id!r} already; choose another id, or none") from error
@@ -77,9 +79,8 @@ class ThreadService:
         status = await self.status(thread)
         receipt = _require_taken(thread, await self.runtime.send(thread, event, id=id, to=to))
         if receipt.status == "rejected":
-            allowed = ", ".join(sorted(name for name in receipt.can if not name.startswith("xstate."))) or "nothing"
             raise Refused(
-                f"{event['type']} is not possible now: {self.noun} {thread!r} is {status}; possible: {allowed}"
+                f"{event['type']} is not possible now: {self.noun} {thread!r} is {status}; {possible(receipt)}"
             )
         return receipt
 
@@ -100,6 +101,8 @@ class ThreadService:
         self, thread: str, text: str = "", *, parts: Sequence[Mapping[str, Any]] | None = None, id: str | None = None
     ) -> Receipt:
         """Send a person's message; the status decides whether it starts, continues, answers or restarts."""
+        if parts is None and not text:
+            raise Refused("the message is empty; pass a text, or parts")
         content: dict[str, Any] = {"text": text} if parts is None else {"parts": list(parts)}
         return await self.begin(thread, id=id, message={"at": self.runtime.now(), **content})
 
@@ -161,6 +164,14 @@ class ThreadService:
         await self._check(id)
         self.resources.grants.give(id, mode)
 
+    async def allow_model(self, id: str, reference: str) -> None:
+        """Let a thread that was imported or restored ask a model by address or file, as long as this process.
+
+        Models that are named by their provider need no such permission, and neither do other threads.
+        """
+        await self._check(id)
+        self.resources.grants.name_model(id, reference)
+
     async def _outcome(self, thread: str, letter: str | None) -> Receipt | None:
         """Return the receipt of an event that was taken before, as a duplicate, or None."""
         await self._check(thread)
@@ -174,24 +185,24 @@ class ThreadService:
         """Return the open requests of a thread to a person, the oldest first."""
         return open_requests(await self.snapshot(id))
 
-    async def stop(self, id: str) -> Receipt:
-        """Stop the run of a thread."""
-        return await self.send(id, {"type": "STOP", "at": self.runtime.now()})
+    async def stop(self, id: str, *, key: str | None = None) -> Receipt:
+        """Stop the run of a thread; an event whose `key` was taken before is a `duplicate`, here and below."""
+        return await self.send(id, {"type": "STOP", "at": self.runtime.now()}, id=key)
 
-    async def pause(self, id: str) -> Receipt:
+    async def pause(self, id: str, *, key: str | None = None) -> Receipt:
         """Pause a thread until it is resumed; only debates can be paused."""
         kind = await self._check(id)
         raise Refused(f"a {kind} cannot be paused, only debates can; stop it, and resume it later")
 
-    async def resume(self, id: str) -> Receipt:
+    async def resume(self, id: str, *, key: str | None = None) -> Receipt:
         """Continue where a process was lost, or where the thread was stopped."""
         await self._refuse_in(id, ("pending", "completed"), "nothing to resume")
-        return await self.send(id, {"type": "RESTART", "at": self.runtime.now()})
+        return await self.send(id, {"type": "RESTART", "at": self.runtime.now()}, id=key)
 
-    async def retry(self, id: str) -> Receipt:
+    async def retry(self, id: str, *, key: str | None = None) -> Receipt:
         """Repeat the request that failed."""
         await self._refuse_in(id, ("pending",), "nothing to repeat")
-        return await self.begin(id, retry=True)
+        return await self.begin(id, id=key, retry=True)
 
     async def _refuse_in(self, id: str, statuses: Collection[str], problem: str) -> None:
         """Raise `Refused` if a thread has one of some statuses."""
@@ -199,40 +210,42 @@ class ThreadService:
         if status in statuses:
             raise Refused(f"{self.noun} {id!r} is {status}: there is {problem}")
 
-    async def archive(self, id: str, archived: bool = True) -> Receipt:
+    async def archive(self, id: str, archived: bool = True, *, key: str | None = None) -> Receipt:
         """Archive a thread, or take it out of the archive; an archived one that does not run leaves the memory."""
         event = {"type": "ARCHIVE" if archived else "UNARCHIVE", "at": self.runtime.now()}
-        receipt = await self.send(id, event)
+        receipt = await self.send(id, event, id=key)
         if archived:
             self.resources.forget(id)
             await self.runtime.unload(id)
         return receipt
 
-    async def rename(self, id: str, title: str | None) -> Receipt:
+    async def rename(self, id: str, title: str | None, *, key: str | None = None) -> Receipt:
         """Set the title of a thread; without one, its kind derives one."""
-        return await self.send(id, {"type": "RENAME", "title": title})
+        return await self.send(id, {"type": "RENAME", "title": title}, id=key)
 
     async def export(self, id: str, format: str = "md") -> str:
         """Export a thread as Markdown (`md`), one HTML page (`html`), or JSON (`json`)."""
         await self._find(id)
         return await self.library.export(id, format)
 
-    async def fork(self, id: str, step: int | None = None) -> str:
+    async def fork(self, id: str, step: int | None = None, *, new: str | None = None) -> str:
         """Create a thread that continues from another one, as it is or as it was after a step; return its id.
 
-        Work in progress is not shared: in the fork it is interrupted.
+        Work in progress is not shared: in the fork it is interrupted. `new` is an id that no other thread has; without
+        it, the id is random.
         """
         await self._check(id)
         last = (await self.runtime.store.history(id))[1]
         if step is not None and not (isinstance(step, int) and 1 <= step <= last):
             raise Refused(f"{self.noun} {id!r} has no step {step!r}; it has the steps 1 to {last}")
         while True:
-            new = secrets.token_hex(ID_BYTES)
-            edit = partial(rename_thread, old=id, new=new)
+            name = new or secrets.token_hex(ID_BYTES)
+            edit = partial(rename_thread, old=id, new=name)
             try:
-                return await self.runtime.fork(id, step or last, new=new, edit=edit)
-            except RootExists:
-                continue
+                return await self.runtime.fork(id, step or last, new=name, edit=edit)
+            except RootExists as error:
+                if new is not None:
+                    raise Refused(f"there is a thread {new!r} already; choose another id, or none") from error
 
     async def delete(self, id: str) -> None:
         """Delete a thread with all that belongs to it, for ever; work in progress is stopped first. Forks are kept."""
@@ -344,6 +357,12 @@ class ThreadService:
     def noun(self) -> str:
         """The word for threads of this kind in messages."""
         return self.kind or "thread"
+
+
+def possible(receipt: Receipt) -> str:
+    """Return the end of the message for a rejected event: the events that can happen now."""
+    events = sorted(name for name in receipt.can if not name.startswith("xstate."))
+    return f"possible: {', '.join(events) or 'nothing'}"
 
 
 def _require_taken(thread: str, receipt: Receipt) -> Receipt:

@@ -6,7 +6,7 @@ from typing import Any
 
 from antiphon.runtime.doors import Doors
 from antiphon.runtime.records import Receipt
-from antiphon.threads.errors import Busy, Refused
+from antiphon.threads.errors import ON_BUSY, Busy, Refused
 from antiphon.threads.kinds import Json
 from antiphon.threads.library import Library
 from antiphon.threads.pages import ThreadPage, acceptable, read_page, usage_of
@@ -15,7 +15,6 @@ from antiphon.threads.service import ThreadService
 from antiphon.tools.undo.folder import UndoFolder
 from antiphon.tools.undo.plan import UndoPlan
 
-ON_BUSY = ("reject", "queue", "interrupt", "merge")
 Create = Callable[..., Awaitable[str]]
 
 
@@ -89,28 +88,30 @@ class Threads(ThreadService):
         """Start a thread: with its first message, with its task, or, a debate, with the topic of its settings."""
         return await (await self._service(thread)).start(thread, text, id=id)
 
-    async def stop(self, id: str) -> Receipt:
-        """Stop the work of a thread."""
-        return await (await self._service(id)).stop(id)
+    async def stop(self, id: str, *, key: str | None = None) -> Receipt:
+        """Stop the work of a thread; an event whose `key` was taken before is a `duplicate`, here and below."""
+        return await self._outcome(id, key) or await (await self._service(id)).stop(id, key=key)
 
     async def set_mode(self, id: str, mode: str) -> None:
         """Let a mode of permission hold for a thread as long as this process."""
         await (await self._service(id)).set_mode(id, mode)
 
-    async def pause(self, id: str) -> Receipt:
+    async def pause(self, id: str, *, key: str | None = None) -> Receipt:
         """Pause a debate until it is resumed."""
-        return await (await self._service(id)).pause(id)
+        return await self._outcome(id, key) or await (await self._service(id)).pause(id, key=key)
 
-    async def resume(self, id: str) -> Receipt:
+    async def resume(self, id: str, *, key: str | None = None) -> Receipt:
         """Continue where a process was lost, or where the thread was stopped or paused."""
-        return await (await self._service(id)).resume(id)
+        return await self._outcome(id, key) or await (await self._service(id)).resume(id, key=key)
 
-    async def retry(self, id: str) -> Receipt:
+    async def retry(self, id: str, *, key: str | None = None) -> Receipt:
         """Repeat what failed: a request, or the turn of an agent."""
-        return await (await self._service(id)).retry(id)
+        return await self._outcome(id, key) or await (await self._service(id)).retry(id, key=key)
 
     async def perform(self, thread: str, action: str, *, id: str | None = None, **payload: Any) -> Json:
         """Send an event to the content of a thread, such as `rewind` of a chat; return the content afterwards."""
+        if await self._outcome(thread, id) is not None:
+            return (await self.library.read(thread)).content
         return await (await self._service(thread)).perform(thread, action, id=id, **payload)
 
     async def undo_plan(self, id: str, *, redo: bool = False) -> UndoPlan:
@@ -145,7 +146,10 @@ class Threads(ThreadService):
         return usage_of(await self.library.read(id))
 
     async def can(self, id: str) -> dict[str, tuple[str, ...]]:
-        """Return the events that have transitions now, by the address of the actor: the thread, and its content."""
+        """Return the events that are taken now, by the address of the actor: the thread, and its content.
+
+        Guards that look at the keys of an event are not tested: whether they let it pass is known when it is sent.
+        """
         return await acceptable(self.runtime, id, await self._check(id))
 
     async def _service(self, id: str) -> ThreadService:

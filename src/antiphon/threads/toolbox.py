@@ -1,6 +1,7 @@
 """Toolboxes: the tools of a thread, their risks, and a call as a task."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Protocol
 
 from antiphon.actors.tasks import AsyncLogic, from_task
@@ -38,6 +39,30 @@ class NoTools:
     async def call(self, call: ToolCall) -> ToolResult:
         """Return an error result: there is no such tool."""
         return ToolResult.of(call, f"There is no tool {call.name!r}.", is_error=True)
+
+
+class ThreadTools(Toolbox, Protocol):
+    """Toolbox whose tools act on another folder for each thread."""
+
+    def lease(self, thread: str) -> AbstractAsyncContextManager[Toolbox]:
+        """Return the toolbox of a thread, which stays open for the time of the context."""
+        ...
+
+
+@asynccontextmanager
+async def lease_toolbox(toolbox: Toolbox, thread: str | None) -> AsyncIterator[Toolbox]:
+    """Yield the toolbox of a thread: a toolbox itself, unless it has one for each thread."""
+    if thread is None or not has_leases(toolbox):
+        yield toolbox
+        return
+    leases: ThreadTools = toolbox  # type: ignore[assignment]
+    async with leases.lease(thread) as box:
+        yield box
+
+
+def has_leases(toolbox: Toolbox) -> bool:
+    """Return whether a toolbox has one for each thread."""
+    return hasattr(toolbox, "lease")
 
 
 class CallScope(Protocol):
@@ -86,7 +111,8 @@ def call_tool(toolbox: Toolbox) -> AsyncLogic:
         access = None if granted is None else Access.from_json(granted)
         context = Context(key, scope.report, access, thread=thread)
         CURRENT.set(context)
-        result = part_to_json(await toolbox.call(call))
+        async with lease_toolbox(toolbox, thread) as box:
+            result = part_to_json(await box.call(call))
         return result if context.denied is None else {**result, "denied": context.denied}
 
     return from_task(run, safety="once")

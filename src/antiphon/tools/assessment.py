@@ -26,7 +26,9 @@ class Assessment:
     path: str | None = None
     """File that the call would change, relative to the workspace, with symlinks resolved."""
     diff: str | None = None
-    """Change of the file as a unified diff; its last line says so if it is cut."""
+    """Change of the file as a unified diff."""
+    is_cut: bool = False
+    """The diff does not show the whole change."""
     reason: str = ""
     """Why a person is asked, in plain words; empty leaves it to the rules."""
     no_undo: str | None = None
@@ -41,6 +43,7 @@ class Assessment:
             "protected": list(self.protected),
             "path": self.path,
             "diff": self.diff,
+            "cut": self.is_cut or None,
             "reason": self.reason,
             "noUndo": self.no_undo,
             "problem": self.problem,
@@ -59,6 +62,7 @@ class Assessment:
             protected=tuple(stored.get("protected") or ()),
             path=stored.get("path"),
             diff=stored.get("diff"),
+            is_cut=stored.get("cut") is True,
             reason=stored.get("reason") or "",
             no_undo=stored.get("noUndo"),
             problem=stored.get("problem"),

@@ -1,10 +1,11 @@
 """Changes of files, assessed before they are made: the path that is really written, and a diff for a person."""
 
 from difflib import unified_diff
+from typing import NamedTuple
 
 from antiphon.tools.assessment import Assessment
 from antiphon.tools.errors import ToolCallError
-from antiphon.tools.protected import VERSION_CONTROL, is_protected
+from antiphon.tools.protected import VERSION_CONTROL
 from antiphon.tools.workspace import Workspace
 
 MOST_COMPARED_BYTES = 1024 * 1024
@@ -12,6 +13,7 @@ MOST_COMPARED_LINES = 40_000
 MOST_DIFF_LINES = 2_000
 MOST_DIFF_CHARACTERS = 100_000
 NO_NEWLINE = "\\ No newline at end of file"
+UNENDED = "\n"  # marks a last line without a line end; no line contains it
 
 
 def assess_change(workspace: Workspace, path: str, data: bytes) -> Assessment:
@@ -23,12 +25,14 @@ def assess_change(workspace: Workspace, path: str, data: bytes) -> Assessment:
     if kind in ("folder", "other"):
         raise ToolCallError(f"{path!r} is not a regular file.")
     reason = "it creates a file" if kind == "nothing" else "it changes a file"
+    diff = _diff(workspace, target, data, is_new=kind == "nothing")
     return Assessment(
         risk="write",
         kind="file",
-        protected=(target,) if is_protected(target) else (),
+        protected=(target,) if workspace.is_protected(target) else (),
         path=target,
-        diff=_diff(workspace, target, data, is_new=kind == "nothing"),
+        diff=diff.text,
+        is_cut=diff.is_cut,
         reason=reason,
     )
 
@@ -40,21 +44,29 @@ def _exists(workspace: Workspace, target: str) -> bool:
         return False
 
 
-def _diff(workspace: Workspace, path: str, data: bytes, *, is_new: bool) -> str:
+class Diff(NamedTuple):
+    """Change of a file as a unified diff, or as a line that says why there is none."""
+
+    text: str
+    is_cut: bool = False
+
+
+def _diff(workspace: Workspace, path: str, data: bytes, *, is_new: bool) -> Diff:
     """Return the change of a file as a unified diff."""
     name = _line_of(path)
     try:
         old = b"" if is_new else workspace.read(path, most=MOST_COMPARED_BYTES)
     except ToolCallError:
-        return f"[{name} is too large to be compared; it would have {len(data):,} bytes]"
+        return Diff(f"[{name} is too large to be compared; it would have {len(data):,} bytes]", is_cut=True)
     try:
         before = old.decode("utf-8")
     except UnicodeDecodeError:
-        return f"[{name} has {len(old):,} bytes of binary data, which {len(data):,} bytes of text would replace]"
+        problem = f"{name} has {len(old):,} bytes of binary data, which {len(data):,} bytes of text would replace"
+        return Diff(f"[{problem}]", is_cut=True)
     return format_diff(path, before, data.decode("utf-8"), is_new=is_new)
 
 
-def format_diff(path: str, before: str, after: str, *, is_new: bool) -> str:
+def format_diff(path: str, before: str, after: str, *, is_new: bool) -> Diff:
     """Return a unified diff of two texts; a long one is cut, and its last line says so."""
     # A line end in the name of a file would make lines that look like others.
     path = _line_of(path)
@@ -62,19 +74,21 @@ def format_diff(path: str, before: str, after: str, *, is_new: bool) -> str:
     old_lines = before.count("\n")
     new_lines = after.count("\n")
     if old_lines + new_lines > MOST_COMPARED_LINES:
-        return f"[{path} has too many lines to be compared: {old_lines:,} before, {new_lines:,} after]"
+        problem = f"{path} has too many lines to be compared: {old_lines:,} before, {new_lines:,} after"
+        return Diff(f"[{problem}]", is_cut=True)
     source = "/dev/null" if is_new else path
     pieces = unified_diff(_lines(before), _lines(after), source, path, lineterm="")
     lines: list[str] = []
     size = 0
     for line in pieces:
-        lines += [line[:-1], NO_NEWLINE] if line.endswith("\0") else [line]
+        lines += [line[:-1], NO_NEWLINE] if line.endswith(UNENDED) else [line]
         size += len(line)
         if len(lines) >= MOST_DIFF_LINES or size > MOST_DIFF_CHARACTERS:
             rest = sum(1 for _ in pieces)
             lines[-1] = lines[-1][:MOST_DIFF_CHARACTERS]
-            return "\n".join([*lines, f"[cut: {rest:,} more lines of this change are not shown]"])
-    return "\n".join(lines)
+            note = f"[cut: {rest:,} more lines of this change are not shown]"
+            return Diff("\n".join([*lines, note]), is_cut=True)
+    return Diff("\n".join(lines))
 
 
 def _line_of(path: str) -> str:
@@ -86,4 +100,4 @@ def _lines(text: str) -> list[str]:
     lines = text.split("\n")
     if lines[-1] == "":
         return lines[:-1]
-    return [*lines[:-1], lines[-1] + "\0"]
+    return [*lines[:-1], lines[-1] + UNENDED]

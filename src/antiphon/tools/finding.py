@@ -92,11 +92,12 @@ def find_functions(workspace: Workspace, limits: FindLimits | None = None) -> tu
 class FileWalk:
     """Walk over the files below a folder, in order and within limits; another thread can stop it."""
 
-    __slots__ = ("_remaining", "hidden", "is_truncated", "path", "secrets", "skipped", "stop", "workspace")
+    __slots__ = ("_base", "_remaining", "hidden", "is_truncated", "path", "secrets", "skipped", "stop", "workspace")
 
     def __init__(self, workspace: Workspace, path: str, limit: int, *, hidden: bool, secrets: bool = True) -> None:
         self.workspace = workspace
         self.path = path
+        self._base = ""  # the path that was really walked
         self.hidden = hidden
         # Without `secrets`, files that usually hold keys are skipped, and counted.
         self.secrets = secrets
@@ -110,6 +111,7 @@ class FileWalk:
         with self.workspace.open_folder(self.path) as (folder, path):
             if not self.secrets and is_secret_path(path):
                 raise ToolCallError(f"{self.path!r} usually holds keys and is not searched; read its files by name.")
+            self._base = path
             yield from self._below(folder, "", 0)
 
     def _below(self, folder: int, prefix: str, depth: int) -> Iterator[tuple[str, int]]:
@@ -124,6 +126,8 @@ class FileWalk:
                 continue
             if not self.secrets and is_secret(entry.name):
                 self.skipped += 1
+                continue
+            if self.workspace.is_own_data(f"{self._base}/{prefix}{entry.name}"):
                 continue
             if entry.is_file(follow_symlinks=False):
                 yield prefix + entry.name, folder

@@ -1,6 +1,7 @@
 """Protected paths of a workspace: files that decide what runs later, so changing one is a permission of its own.
 
 1. A path is protected if one of its names is, at any depth, in upper or lower case.
+   So are folders of start-up programs, by two names: `.config/autostart`.
 2. What a name stands for is not checked: a folder named `Makefile` is protected as well.
 3. `package.json` and other manifests that name dependencies are not: a model changes them in ordinary work, and their
    scripts run only by a command, which is sandboxed or asked about. Neither is `conftest.py`, which is test code.
@@ -8,6 +9,7 @@
 
 import os
 from fnmatch import fnmatchcase
+from itertools import pairwise
 
 VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
 NAMES = frozenset((
@@ -36,13 +38,24 @@ NAMES = frozenset((
     ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".logout", ".inputrc",
     ".tmux.conf", ".screenrc", ".ssh", ".netrc", ".tool-versions", ".mise.toml", "mise.toml",
     ".mise.local.toml", "mise.local.toml",
+    # start of a session
+    ".xinitrc", ".xprofile", ".xsession", ".xsessionrc", ".pam_environment", "launchagents", "launchdaemons",
 ))  # fmt: skip
 PATTERNS = (".env*", "*.mk", "makefile.*", "*.just", "*.pth", "*.code-workspace", "*.sublime-project", "config.fish")
+# Folders below these start programs when a person logs in; their last names alone are too common to be protected.
+START_UP = frozenset((
+    (".config", "autostart"), (".config", "systemd"), (".config", "environment.d"), (".config", "plasma-workspace"),
+    (".config", "fish"), (".config", "i3"), (".config", "sway"), (".config", "hypr"), (".config", "openbox"),
+    (".config", "git"), ("share", "systemd"), ("share", "dbus-1"), ("spool", "cron"),
+))  # fmt: skip
+START_UP_NAMES = frozenset(last for _, last in START_UP)
 
 
 def is_protected(path: str | os.PathLike[str]) -> bool:
     """Return whether a path relative to the workspace is protected; `..` is walked as text, and upper case ignored."""
-    return any(map(_is_protected_name, _names(os.fspath(path))))
+    names = _names(os.fspath(path))
+    pairs = pairwise(name.casefold() for name in names)
+    return any(map(_is_protected_name, names)) or any(pair in START_UP for pair in pairs)
 
 
 def _names(path: str) -> list[str]:

@@ -7,6 +7,7 @@
 3. A symlink is read and walked like a path, so it is followed only if it stays inside.
 4. Only regular files and folders are opened, no pipes and no devices.
 5. Nothing is written into the folders of version control, because a hook there is a command without permission.
+6. Antiphon's own data in the folder is neither read nor written.
 """
 
 import errno
@@ -14,7 +15,7 @@ import os
 import stat
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +24,8 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from antiphon.tools.errors import ToolCallError, ToolsError
-from antiphon.tools.protected import VERSION_CONTROL, is_protected
+from antiphon.tools.guarded_paths import GuardedPaths
+from antiphon.tools.protected import VERSION_CONTROL
 from antiphon.tools.sandbox.names import contains_key, is_secret_path
 
 SECRET_MESSAGE = "{!r} usually holds keys, and no permission covers reading it."
@@ -83,11 +85,14 @@ class _Walk:
 
 
 class Workspace:
-    """Open folder in which all paths of tools are resolved; close it, or use `with`."""
+    """Open folder in which all paths of tools are resolved; close it, or use `with`.
 
-    __slots__ = ("_root", "folder", "lock")
+    Tools neither read nor write what is `hidden`, and Antiphon's own data at its usual places.
+    """
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    __slots__ = ("_guarded", "_root", "folder", "lock")
+
+    def __init__(self, folder: str | os.PathLike[str], *, hidden: Iterable[str | os.PathLike[str]] = ()) -> None:
         if os.open not in os.supports_dir_fd:
             raise ToolsError("a workspace needs a system that can open files relative to directories")
         self.folder = Path(folder).resolve()
@@ -95,6 +100,7 @@ class Workspace:
             self._root = os.open(self.folder, OPEN_FOLDER)
         except OSError as error:
             raise ToolsError(f"{str(folder)!r} cannot be a workspace: {error.strerror}") from error
+        self._guarded = GuardedPaths(self.folder, hidden)
         # Concurrent edits of one file would lose one of them.
         self.lock = threading.RLock()
 
@@ -147,10 +153,11 @@ class Workspace:
         Without `protected`, a protected path is refused. It is checked here, on the path that is really walked, because
         a symlink may have changed since a person was asked.
         """
-        if not protected and is_protected(self.resolve(path)):
+        target = self.resolve(path)
+        if not protected and self.is_protected(target):
             raise ToolCallError(f"{path!r} is protected, and no permission covers it; nothing was written.")
         with self._walk(path, making=True, recorder=recorder) as walk:
-            if not protected and is_protected(walk.path):
+            if not protected and walk.path != target and self.is_protected(walk.path):
                 raise ToolCallError(f"{path!r} is protected, and no permission covers it; nothing was written.")
             if walk.last is None:
                 raise ToolCallError(f"{path!r} is a folder.")
@@ -171,6 +178,14 @@ class Workspace:
                 return "folder"
             file_type = walk.kind(walk.last)
             return "nothing" if file_type is None else "file" if file_type == stat.S_IFREG else "other"
+
+    def is_protected(self, target: str) -> bool:
+        """Return whether a resolved path is protected, by its names or because a protected name leads to it."""
+        return self._guarded.is_protected(target)
+
+    def is_own_data(self, target: str) -> bool:
+        """Return whether a resolved path is hidden from tools as part of Antiphon's own data."""
+        return self._guarded.is_own_data(target)
 
     def resolve(self, path: str) -> str:
         """Return the path that would really be written, with symlinks and `..` resolved; nothing is created."""
@@ -200,6 +215,8 @@ class Workspace:
         walk = _Walk([os.dup(self.descriptor)], recorder)
         try:
             self._follow(walk, path, making, missing_ok or making, planning)
+            if self._guarded.is_own_data(walk.path):
+                raise ToolCallError(f"{path!r} is part of Antiphon's own data, which tools neither read nor write.")
             yield walk
         except OSError as error:
             raise ToolCallError(_describe_os_error(error, path)) from error

@@ -263,3 +263,10 @@ def test_a_script_that_answers_says_in_one_line_why_the_embedded_model_does_not(
 
 def test_the_models_that_keys_stand_for_are_known_ones():
     assert [name for provider, name in DEFAULTS.items() if name not in known_models(provider)] == []
+
+
+def test_a_system_prompt_is_for_new_conversations(tmp_path, capsys):
+    code = main(["chat", "-c", "--system", "Be brief.", "-m", script(tmp_path, HELLO), "Hello"])
+
+    assert code == 2
+    assert "--system is for new conversations" in capsys.readouterr().err

@@ -266,6 +266,7 @@ def test_a_planned_merge_is_continued_in_another_process(typed, tmp_path):
     plan(tmp_path / "store.db", "merge", source="b")
     shown = typed("No", "/merge b", "/merge", "y", last=True)
 
-    assert "has a planned merge; confirm it" in shown
+    assert "a merge is planned; finish or cancel it first, in antiphon chat, with /merge" in shown
+    assert "confirm_merge" not in shown
     assert "a merge of b is planned; /merge without a branch continues it" in shown
     assert "on main, after turn 3" in shown

@@ -139,7 +139,7 @@ def test_denying_a_guard_that_is_not_there_is_refused(door):
     )
 
 
-@pytest.mark.parametrize(("option", "text"), [("--help", "--mermaid"), ("--version", "antiphon ")])
+@pytest.mark.parametrize(("option", "text"), [("--help", "--chart"), ("--version", "antiphon ")])
 def test_help_and_version(option, text):
     said = antiphon(option) if option == "--version" else antiphon("play", option)
 

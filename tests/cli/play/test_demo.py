@@ -44,10 +44,6 @@ def test_as_json_every_line_is_a_step():
     ]
 
 
-def test_its_diagram_can_be_printed():
-    assert "idle --> replying : SEND / takePrompt" in antiphon("play", "--mermaid").stdout
-
-
 def test_its_chart_is_plain_json():
     assert json.loads(json.dumps(chart())) == chart()
 

@@ -6,7 +6,7 @@ import re
 import pytest
 from rich.console import Console
 
-from antiphon.chat.service import Attempt
+from antiphon.chat.attempts import Attempt
 from antiphon.cli.chat.printer import ReplyPrinter
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.render.calls import format_arguments

@@ -573,3 +573,26 @@ def test_a_run_that_another_process_works_on_is_left_alone(tmp_path, folder, cap
     end = json.loads(rest.splitlines()[-1])
     assert (end["kind"], end["reason"], end["exit"]) == ("end", "cancelled", 130)
     assert [entry["result"] for entry in end["history"]] == ["success", "cancelled"]
+
+
+def test_an_unusable_folder_for_undo_is_an_error_before_anything_starts(tmp_path, capsys, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ANTIPHON_UNDO", str(tmp_path / "file" / "copies"))
+    monkeypatch.setenv("ANTIPHON_STORE", str(tmp_path / "store.db"))
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    code = main(["run", "-m", SCRIPT, "--workspace", str(tmp_path), "Write greet.py"])
+
+    assert code == 2
+    assert "name another folder with ANTIPHON_UNDO" in capsys.readouterr().err
+
+
+def test_an_interrupted_question_of_trust_does_not_offer_to_resume(tmp_path, capsys, monkeypatch):
+    def interrupt(options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("antiphon.cli.run.command.run_spec", interrupt)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    code = main(["run", "--workspace", str(tmp_path), "Write greet.py"])
+
+    assert code == 130
+    assert "nothing was started" in capsys.readouterr().err

@@ -67,7 +67,7 @@ def test_a_connection_that_is_not_made_in_time_is_a_timeout():
     async def work():
         stuck = asyncio.get_running_loop().create_future()
         backend = LoopBackend()
-        asyncio.get_running_loop().create_connection = lambda *args, **kwargs: stuck
+        asyncio.get_running_loop().sock_connect = lambda *args: stuck
         with pytest.raises(httpcore2.ConnectTimeout):
             await backend.connect_tcp("127.0.0.1", 9, timeout=0.01)
 

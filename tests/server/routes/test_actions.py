@@ -154,3 +154,20 @@ def test_actions_of_a_chat_that_has_not_begun_are_refused(client: CheckedClient)
     assert client.problem("POST", f"/threads/{thread}/rewind", {"turns": 1}) == (409, "refused")
     assert client.problem("POST", f"/threads/{thread}/resume") == (409, "refused")
     assert client.problem("POST", f"/threads/{thread}/retry") == (409, "refused")
+
+
+def test_events_that_a_guard_refuses_are_not_listed(client: CheckedClient, tmp_path: Path) -> None:
+    thread = client.talked(model=script(tmp_path, {"steps": [{"text": "Hello."}]}))
+    assert "cancel" not in client.get(f"/threads/{thread}")["can"]["chat"]  # there is no merge to cancel
+    client.post(f"/threads/{thread}/branches", {"name": "side"})
+    client.post(f"/threads/{thread}/messages", {"text": "Aside"})
+    client.server.wait_until_idle(thread)
+    client.post(f"/threads/{thread}/perform", {"action": "switch", "payload": {"branch": "main"}})
+    merging = client.post(f"/threads/{thread}/merge", {"source": "side", "strategy": "manual"})
+    assert "confirm_merge" not in merging["can"]["chat"]
+    problem = client.request("POST", f"/threads/{thread}/merge/confirm").json()
+    assert "confirm_merge" not in problem["can"]["chat"]
+
+    for conflict in merging["content"]["merge"]["conflicts"]:
+        merging = client.post(f"/threads/{thread}/merge/resolve", {"conflict": conflict["id"], "pick": "ours"})
+    assert "confirm_merge" in merging["can"]["chat"]

@@ -249,3 +249,8 @@ def test_an_invisible_character_anywhere_makes_a_line_unreadable(line, character
     at = data.draw(st.integers(0, len(line)))
 
     assert not judge_command(line[:at] + character + line[at:]).parsed
+
+
+def test_a_command_that_is_no_text_is_a_type_error():
+    with pytest.raises(TypeError, match="must be a text"):
+        judge_command(None)

@@ -1,6 +1,7 @@
 """Transition coverage: few paths that together take every transition, and the reasons why some are never taken."""
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -40,24 +41,29 @@ def get_transition_paths(machine: Machine[Any, Any], **options: Unpack[Options])
     possible = {transition for transition in written if transition.source in connected}
     graph = explore(machine, options, lambda graph: possible <= graph.transitions)
     on_edges = {transition for vertex in graph for edge in vertex.edges for transition in edge.transitions}
-    tours = _tours(graph, on_edges - graph.taken_at_start) or [[]]
+    tours = _tours(graph, on_edges - graph.taken_at_start) or [(graph.start, [])]
     missing = [transition for transition in written if transition not in graph.transitions]
     unreached = {transition: _reason(transition, graph) for transition in missing}
-    return TransitionPaths(tuple(path_along(graph, tour) for tour in tours), unreached)
+    return TransitionPaths(tuple(path_along(graph, start, tour) for start, tour in tours), unreached)
 
 
-def _tours(graph: Graph, missing: set[Transition]) -> list[list[Edge]]:
-    """Return tours from the start; each goes on to the nearest missing transition while one can be reached."""
-    tours: list[list[Edge]] = []
+def _tours(graph: Graph, missing: set[Transition]) -> list[tuple[Vertex, list[Edge]]]:
+    """Return tours, each with its start, that together take all missing transitions."""
+    return [tour for start in graph.starts for tour in _tours_from(graph, start, missing)]
+
+
+def _tours_from(graph: Graph, start: Vertex, missing: set[Transition]) -> Iterator[tuple[Vertex, list[Edge]]]:
+    """Yield tours from a start; each goes on to the nearest missing transition while one can be reached."""
     while missing:
         tour: list[Edge] = []
-        vertex = graph.start
+        vertex = start
         while way := _way_to_nearest(graph, vertex, missing):
             tour.extend(way)
             missing.difference_update(*(edge.transitions for edge in way))
             vertex = graph.vertices[way[-1].target]
-        tours.append(tour)
-    return tours
+        if not tour:
+            return
+        yield start, tour
 
 
 def _way_to_nearest(graph: Graph, start: Vertex, missing: set[Transition]) -> list[Edge]:

@@ -9,10 +9,12 @@ delayed events with the same time left, the same running children and the same h
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypedDict, Unpack
+from functools import partial
+from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 from antiphon.chart.configuration import Configuration
 from antiphon.chart.errors import EngineError
+from antiphon.chart.explore.choices import Choices
 from antiphon.chart.explore.identity import as_text, serialize, serialize_hidden
 from antiphon.chart.explore.labels import value_label
 from antiphon.chart.explore.situation import MachineTurn, Situation, enter, take, take_next
@@ -27,6 +29,7 @@ LIMIT = 10_000
 FAILURE = {"name": "Error", "message": "the actor failed"}
 Cause = Literal["event", "child", "timer"]
 Offer = tuple[Any, Cause]
+T = TypeVar("T")
 
 
 class ExplorationError(EngineError):
@@ -51,6 +54,8 @@ class Options(TypedDict, total=False):
     stop_when: Callable[[Snapshot[Any]], bool]
     # The maximum number of situations.
     limit: int
+    # Answers of the guards of a machine of `open_guards`: every way is tried.
+    choices: Choices
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,12 @@ class Edge:
     cause: Cause
     target: str
     transitions: tuple[Transition, ...]
+    guards: tuple[str, ...] = ()  # that hold, where each may hold or not
+
+    @property
+    def effect(self) -> tuple[str, tuple[Transition, ...]]:
+        """The situation it leads to, and the transitions."""
+        return self.target, self.transitions
 
 
 @dataclass(slots=True)
@@ -81,15 +92,23 @@ class Vertex:
 
 @dataclass(slots=True)
 class Graph:
-    """Situations of a machine by key, nearest first, with the states and transitions visited on the way."""
+    """Situations of a machine by key, nearest first, with the states and transitions visited on the way.
+
+    There are several starts if guards, each of which may hold or not, decide about the first states.
+    """
 
     machine: Machine[Any, Any]
-    start: Vertex
+    starts: tuple[Vertex, ...]
     vertices: dict[str, Vertex]
     nodes: set[Node]
     transitions: set[Transition]
     offered: set[str]
     taken_at_start: frozenset[Transition]
+
+    @property
+    def start(self) -> Vertex:
+        """The first situation."""
+        return self.starts[0]
 
     def __iter__(self) -> Iterator[Vertex]:
         return iter(self.vertices.values())
@@ -107,7 +126,7 @@ def explore(machine: Machine[Any, Any], options: Options, is_enough: Callable[[G
     """Visit the situations of a machine, nearest first, until all are visited or the graph is enough."""
     explorer = _Explorer(machine, options)
     graph = explorer.graph
-    waiting = deque([graph.start])
+    waiting = deque(graph.starts)
     while waiting and not is_enough(graph):
         waiting.extend(explorer.expand(waiting.popleft()))
     return graph
@@ -124,12 +143,24 @@ class _Explorer:
         self.stop_when = options.get("stop_when")
         self.events = _event_source(machine, options)
         self._reactions: dict[Configuration, Callable[[str], bool]] = {}
-        turns = enter(machine, options.get("input"))
-        situation = self._check_turns(turns)
-        start = self._vertex(situation)
-        entered = frozenset(transition for turn in turns for transition in turn.transitions)
-        self.graph = Graph(machine, start, {start.key: start}, set(), set(), set(), entered)
-        self._note(turns)
+        self.choices = options.get("choices")
+        self.graph = self._begin()
+
+    def _begin(self) -> Graph:
+        entries = [turns for turns, _ in self._ways(lambda: enter(self.machine, self.options.get("input")))]
+        starts = {vertex.key: vertex for vertex in (self._vertex(self._check_turns(turns)) for turns in entries)}
+        entered = frozenset(transition for turns in entries for turn in turns for transition in turn.transitions)
+        graph = Graph(self.machine, tuple(starts.values()), starts, set(), set(), set(), entered)
+        for turns in entries:
+            _note(graph, turns)
+        return graph
+
+    def _ways(self, compute: Callable[[], T]) -> Iterator[tuple[T, tuple[str, ...]]]:
+        """Yield the result of a computation, or its results in all ways that guards can answer."""
+        if self.choices is None:
+            yield compute(), ()
+        else:
+            yield from self.choices.ways(compute)
 
     def expand(self, vertex: Vertex) -> Iterator[Vertex]:
         """Try every event in a situation and yield the situations that are new."""
@@ -137,16 +168,25 @@ class _Explorer:
             return
         for event, cause in self._offers(vertex.situation):
             self.graph.offered.add(event["type"])
-            turns = self._try(vertex.situation, event, cause)
-            if turns is None:
-                continue
-            reached = self._vertex(self._check_turns(turns))
-            edge = Edge(event, cause, reached.key, self._note(turns))
-            vertex.edges.append(edge)
-            if reached.key not in self.graph.vertices:
-                reached.reached_from = (vertex, edge)
-                self._admit(reached)
-                yield reached
+            for turns, guards in self._ways(partial(self._try, vertex.situation, event, cause)):
+                reached = None if turns is None else self._connect(vertex, event, cause, turns, guards)
+                if reached is not None:
+                    yield reached
+
+    def _connect(
+        self, vertex: Vertex, event: Any, cause: Cause, turns: list[MachineTurn], guards: tuple[str, ...]
+    ) -> Vertex | None:
+        """Add an edge for an event; return the situation it leads to if that is new."""
+        reached = self._vertex(self._check_turns(turns))
+        edge = Edge(event, cause, reached.key, _note(self.graph, turns), guards)
+        if guards and edge.effect in [other.effect for other in vertex.edges]:
+            return None  # another way through the guards led to the same
+        vertex.edges.append(edge)
+        if reached.key in self.graph.vertices:
+            return None
+        reached.reached_from = (vertex, edge)
+        self._admit(reached)
+        return reached
 
     def _try(self, situation: Situation, event: Any, cause: Cause) -> list[MachineTurn] | None:
         if cause == "timer":
@@ -197,14 +237,6 @@ class _Explorer:
             raise ExplorationError(_limit_message(self.machine.id, self.limit, self.graph))
         self.graph.vertices[vertex.key] = vertex
 
-    def _note(self, turns: list[MachineTurn]) -> tuple[Transition, ...]:
-        transitions = tuple(dict.fromkeys(transition for turn in turns for transition in turn.transitions))
-        self.graph.transitions.update(transitions)
-        for turn in turns:
-            for microstep in turn.microsteps:
-                self.graph.nodes.update(microstep.snapshot.nodes)
-        return transitions
-
     def _check_turns(self, turns: list[MachineTurn]) -> Situation:
         """Return the situation after the turns; raise ExplorationError if a function of the machine raised."""
         for turn in turns:
@@ -215,6 +247,16 @@ class _Explorer:
                     "what they need with payloads, outputs or input, or leave them out of events"
                 ) from turn.error
         return turns[-1].situation
+
+
+def _note(graph: Graph, turns: list[MachineTurn]) -> tuple[Transition, ...]:
+    """Note the states and transitions of some turns; return the transitions."""
+    transitions = tuple(dict.fromkeys(transition for turn in turns for transition in turn.transitions))
+    graph.transitions.update(transitions)
+    for turn in turns:
+        for microstep in turn.microsteps:
+            graph.nodes.update(microstep.snapshot.nodes)
+    return transitions
 
 
 def _event_source(machine: Machine[Any, Any], options: Options) -> Callable[[Snapshot[Any]], Iterable[Any]]:

@@ -28,17 +28,18 @@ def written_transitions(node: Node) -> Iterator[Transition]:
 
 def transition_label(transition: Transition) -> str:
     """Return a transition as `EVENT [guard] / action, action`."""
-    return f"{event_label(transition.event_type, transition.source)}{_conditions(transition)}"
+    return f"{event_label(transition.event_type, transition.source)}{condition_label(transition)}"
 
 
 def move_label(transition: Transition) -> str:
     """Return a transition as `source → target [guard] / action, action`."""
     targets = ", ".join(node.key for node in transition.targets or ())
     moved = f"{transition.source.key} → {targets}" if targets else transition.source.key
-    return f"{moved}{_conditions(transition)}"
+    return f"{moved}{condition_label(transition)}"
 
 
-def _conditions(transition: Transition) -> str:
+def condition_label(transition: Transition) -> str:
+    """Return the guard and the actions of a transition as ` [guard] / action, action`; nothing if it has neither."""
     guard = transition.config.get("guard")
     actions = action_labels(transition.config.get("actions"))
     tested = "" if guard is None else f" [{guard_label(guard)}]"
@@ -115,7 +116,21 @@ def guard_label(spec: Any) -> str:
             return f"not {_inner(guard)}"
         case StateIn(value):
             return f"in {value if isinstance(value, str) else json.dumps(value)}"
-    return _name(spec)
+    return f"{_name(spec)}{_parameters(spec)}"
+
+
+def _parameters(spec: Any) -> str:
+    """Return the parameters of a guard: without them, candidates that differ look alike."""
+    params = spec.get("params") if isinstance(spec, Mapping) else None
+    if params is None or params == {} or callable(params):
+        return ""
+    values = params.items() if isinstance(params, Mapping) else [("", params)]
+    return f"({', '.join(_parameter(key, value) for key, value in values)})"
+
+
+def _parameter(key: str, value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, default=_name)
+    return f"{key}: {text}" if key else text
 
 
 def _inner(guard: Any) -> str:

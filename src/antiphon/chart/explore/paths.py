@@ -28,6 +28,7 @@ class StatePath:
     steps: tuple[PathStep, ...]
     weight: int
     start: Snapshot[Any]
+    guards: tuple[tuple[str, ...], ...] = ()  # that hold in each step, where each guard may hold or not
 
     @property
     def events(self) -> list[Any]:
@@ -37,10 +38,12 @@ class StatePath:
     def __str__(self) -> str:
         labels = EventLabels(self.start.machine.root)
         text = value_label(self.start.value) or self.start.machine.id
-        for event, snapshot in self.steps:
+        for index, (event, snapshot) in enumerate(self.steps):
+            guards = self.guards[index] if self.guards else ()
             ended = "" if snapshot.status == "active" else f" ({snapshot.status})"
             arrived = value_label(snapshot.value) or snapshot.machine.id
-            text += f" -- {labels[event['type']]} --> {arrived}{ended}"
+            held = f" [{', '.join(guards)}]" if guards else ""
+            text += f" -- {labels[event['type']]}{held} --> {arrived}{ended}"
         return text
 
 
@@ -55,7 +58,7 @@ def get_shortest_paths(
     for vertex in graph:
         nearest.setdefault(vertex.state, vertex)
     vertices = [vertex for vertex in nearest.values() if to_state is None or to_state(vertex.snapshot)]
-    return [path_along(graph, way_to(vertex)) for vertex in vertices]
+    return [path_along(graph, *way_to(vertex)) for vertex in vertices]
 
 
 def get_simple_paths(
@@ -70,10 +73,10 @@ def get_simple_paths(
     graph = get_adjacency(machine, **options)
     limit = options.get("limit", LIMIT)
     paths = []
-    for way in _simple_ways(graph):
-        end = graph.vertices[way[-1].target] if way else graph.start
+    for start, way in _simple_ways(graph):
+        end = graph.vertices[way[-1].target] if way else start
         if to_state is None or to_state(end.snapshot):
-            paths.append(path_along(graph, way))
+            paths.append(path_along(graph, start, way))
         if len(paths) > limit:
             raise ExplorationError(f"{machine.id}: more than {limit} simple paths; use get_shortest_paths, or to_state")
     return paths
@@ -101,27 +104,34 @@ def get_paths_from_events(
     return [StatePath(situation.snapshot, tuple(steps), len(steps), start)]
 
 
-def way_to(vertex: Vertex) -> list[Edge]:
-    """Return the edges of the shortest way to a situation."""
+def way_to(vertex: Vertex) -> tuple[Vertex, list[Edge]]:
+    """Return the start and the edges of the shortest way to a situation."""
     edges: list[Edge] = []
     while vertex.reached_from is not None:
         vertex, edge = vertex.reached_from
         edges.append(edge)
-    return edges[::-1]
+    return vertex, edges[::-1]
 
 
-def path_along(graph: Graph, way: Iterable[Edge]) -> StatePath:
-    """Return the path that follows edges from the start."""
-    steps = tuple(PathStep(edge.event, graph.vertices[edge.target].snapshot) for edge in way)
-    start = graph.start.snapshot
-    return StatePath(steps[-1].snapshot if steps else start, steps, len(steps), start)
+def path_along(graph: Graph, start: Vertex, way: Iterable[Edge]) -> StatePath:
+    """Return the path that follows edges from a start."""
+    edges = list(way)
+    steps = tuple(PathStep(edge.event, graph.vertices[edge.target].snapshot) for edge in edges)
+    end = steps[-1].snapshot if steps else start.snapshot
+    return StatePath(end, steps, len(steps), start.snapshot, tuple(edge.guards for edge in edges))
 
 
-def _simple_ways(graph: Graph) -> Iterator[list[Edge]]:
+def _simple_ways(graph: Graph) -> Iterator[tuple[Vertex, list[Edge]]]:
+    for start in graph.starts:
+        for way in _simple_ways_from(graph, start):
+            yield start, way
+
+
+def _simple_ways_from(graph: Graph, start: Vertex) -> Iterator[list[Edge]]:
     """Yield ways depth first, without recursion: a way may be longer than Python's stack."""
     way: list[Edge] = []
-    visited = {graph.start.key}
-    open_edges = [iter(graph.start.edges)]
+    visited = {start.key}
+    open_edges = [iter(start.edges)]
     yield []
     while open_edges:
         edge = next((edge for edge in open_edges[-1] if edge.target not in visited), None)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from antiphon.app import App
+from antiphon.chat.attempts import attempt_of
 from antiphon.cli.chat.limits import LimitDecision
 from antiphon.cli.chat.printer import ReplyPrinter
 from antiphon.cli.chat.reply_stats import ReplyStats
@@ -12,29 +12,41 @@ from antiphon.cli.default_model import settings_for
 from antiphon.cli.permission_prompt import TOO_LATE, PermissionDecision
 from antiphon.cli.render.plain import TextView
 from antiphon.cli.render.refresh import auto_refresh
+from antiphon.cli.windows import Window, models_of
 from antiphon.threads.activity import Activity
-from antiphon.threads.errors import NothingSaid, Refused, UnknownRequest
+from antiphon.threads.errors import NothingSaid, PlanOpen, Refused, UnknownRequest
 from antiphon.threads.kinds import Json, Record
 
+CHAT = "chat"
 Listener = Callable[[Activity], None]
 
 
 class ChatClient:
     """A chat, created with its first message."""
 
-    def __init__(self, app: App, view: TextView, config: Json, listener: Listener | None = None) -> None:
+    def __init__(self, app: Window, view: TextView, config: Json, listener: Listener | None = None) -> None:
         self.app = app
         self.view = view
         self.config = dict(config)
+        self.models = models_of(app)  # None on another machine, whose server checks them
         self.thread: str | None = None
         self._listener = listener
         self._after: int | str = 0  # the cursor of the activity that was printed last
 
+    @property
+    def is_remote(self) -> bool:
+        """True if a server runs the chat, which goes on without this window."""
+        return hasattr(self.app, "connection")
+
     async def say(self, text: str) -> ReplyStats:
         """Send a message and print the reply."""
         if self.thread is None:
-            self.thread = await self.app.chats.create(**{**settings_for(self.config["model"]), **self.config})
-        return await self._print((await self.app.chats.say(self.thread, text)).seq - 1)
+            self.thread = await self.app.threads.create(CHAT, **{**settings_for(self.config["model"]), **self.config})
+        try:
+            receipt = await self.app.threads.say(self.thread, text)
+        except PlanOpen as error:
+            raise _planned(error) from error
+        return await self._print(receipt.seq - 1)
 
     async def answer(self, stats: ReplyStats, decision: PermissionDecision | LimitDecision) -> ReplyStats:
         """Answer a request for permission, or the question at a limit, and print what follows."""
@@ -46,51 +58,59 @@ class ChatClient:
             answer = decision.to_answer()
         assert open_request is not None
         try:
-            receipt = await self.app.chats.answer(self.open_thread(), request=open_request["requestId"], **answer)
+            receipt = await self.app.threads.answer(self.open_thread(), request=open_request["requestId"], **answer)
         except UnknownRequest:
             self.view.line(TOO_LATE, "error")
             return await self._print(self._after, stats)
         return await self._print(receipt.seq - 1, stats)
 
     async def waiting_reply(self) -> ReplyStats:
-        """Return the reply that has waited since an earlier process, with the limit that it waits at."""
+        """Return the reply that waits for the user, with the limit or the permission that it waits for."""
         thread = self.open_thread()
-        requests = await self.app.chats.requests(thread)
+        requests = await self.app.threads.requests(thread)
         limits = [{"requestId": request.id, **request.limit} for request in requests if request.limit is not None]
-        return ReplyStats(status=await self.app.chats.status(thread), limit=limits[0] if limits else None)
+        permissions = [{"requestId": request.id, "calls": request.calls} for request in requests if request.calls]
+        return ReplyStats(
+            status=await self.app.threads.status(thread),
+            request=permissions[0] if permissions else None,
+            limit=limits[0] if limits else None,
+        )
 
     async def retry(self) -> ReplyStats:
         """Request the last reply again and print it."""
-        return await self._print((await self.app.chats.retry(self.open_thread())).seq - 1)
+        return await self._print((await self.app.threads.retry(self.open_thread())).seq - 1)
 
     async def resume(self) -> ReplyStats:
         """Continue a reply that was lost with its process."""
-        return await self._print((await self.app.chats.resume(self.open_thread())).seq - 1)
+        return await self._print((await self.app.threads.resume(self.open_thread())).seq - 1)
 
     async def stop(self) -> None:
         """Stop the current reply, if any."""
         if self.thread is not None:
             with suppress(Refused):
-                await self.app.chats.stop(self.thread)
+                await self.app.threads.stop(self.thread)
 
     async def perform(self, action: str, **payload: Any) -> Json:
         """Perform an operation such as fork, rewind or merge, and return the chat after it."""
-        return await self.app.chats.perform(self.open_thread(), action, **payload)
+        try:
+            return await self.app.threads.perform(self.open_thread(), action, **payload)
+        except PlanOpen as error:
+            raise _planned(error) from error
 
     async def proposal(self) -> Json:
         """Wait until the model was asked for the proposal of a merge, and return the proposal."""
-        await self.app.chats.until_idle(self.open_thread())
+        await self.app.threads.until_idle(self.open_thread())
         proposal: Json = (await self.read()).content["merge"]["proposal"]
         return proposal
 
     async def read(self) -> Record:
         """Read the whole chat."""
-        return await self.app.chats.read(self.open_thread())
+        return await self.app.library.read(self.open_thread(), CHAT)
 
     async def follow_running(self) -> None:
         """Print a reply that is still running when the chat is opened, until the runtime has settled it."""
-        cursor = await self.app.chats.cursor(self.open_thread())
-        if await self.app.chats.status(self.open_thread()) == "running":
+        cursor = await self.app.threads.cursor(self.open_thread())
+        if await self.app.threads.status(self.open_thread()) == "running":
             await self._print(cursor)
 
     def open_thread(self) -> str:
@@ -104,10 +124,15 @@ class ChatClient:
         thread = self.open_thread()
         printer = ReplyPrinter(self.view, stats)
         async with auto_refresh(self.view):
-            async for activity in self.app.chats.until_idle(thread, after):
+            async for activity in self.app.threads.until_idle(thread, after):
                 self._after = activity.cursor
                 if self._listener is not None:
                     self._listener(activity)
                 is_retry = activity.kind == "retrying"
-                printer.print(activity, await self.app.chats.next_attempt(thread) if is_retry else None)
+                printer.print(activity, attempt_of(await self.app.threads.snapshot(thread)) if is_retry else None)
         return printer.stats
+
+
+def _planned(error: PlanOpen) -> Refused:
+    """Return a refusal that names the command by which a plan is finished."""
+    return Refused(f"a {error.plan} is planned; finish or cancel it first, in antiphon chat, with /{error.plan}")

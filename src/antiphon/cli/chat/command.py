@@ -5,12 +5,12 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from antiphon.cli.chat.conversation import hold_conversation
 from antiphon.cli.chat.question import ask_question
 from antiphon.cli.chat.servers import chat_servers
 from antiphon.cli.frame import CliCommand, UsageError
 from antiphon.cli.lookup import ID_HELP
 from antiphon.cli.options import add_json, add_store, positive_int, positive_number
+from antiphon.cli.windows import add_server
 from antiphon.threads import MODES
 
 NO_RICH = "antiphon chat needs rich; run: pip install 'antiphon[cli]', or use --plain"
@@ -34,15 +34,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_json(parser, "print each activity as a JSON object")
     add("--plain", action="store_true", help="print plain text as it arrives")
     add_store(parser)
+    add_server(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Ask one question, or hold a conversation until the user quits."""
+    if options.system is not None and (options.last or options.thread is not None):
+        raise UsageError("--system is for new conversations; remove it, or start a new one without -c and --thread")
     question = _question(options)
     if find_spec("rich") is None and question is None and not options.plain:
         raise UsageError(NO_RICH)
     options.servers = chat_servers(options)
-    return hold_conversation(options) if question is None else ask_question(options, question)
+    if question is not None:
+        return ask_question(options, question)
+    # Imported here because a question does not need it.
+    from antiphon.cli.chat.conversation import hold_conversation
+
+    return hold_conversation(options)
 
 
 def _question(options: argparse.Namespace) -> str | None:

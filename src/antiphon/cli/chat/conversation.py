@@ -55,7 +55,8 @@ def _greet(terminal: Terminal, choice: ModelChoice) -> None:
             if part["type"] == "text":
                 view.markdown(f"> {part['text']}" if message["role"] == "user" else part["text"])
     _report_plan(terminal, record.content)
-    if record.view.waiting == LIMIT:
+    reply = terminal.wait(client.waiting_reply())
+    if reply.is_asking and (record.view.waiting == LIMIT or client.is_remote):
         terminal.converse(client.waiting_reply())
     elif record.view.status in ("interrupted", "waiting"):
         view.line(LOST if record.view.status == "interrupted" else EXPIRED, "error")

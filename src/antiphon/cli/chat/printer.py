@@ -1,6 +1,6 @@
 """Prints a reply as it arrives: each activity as text or as a line of a view."""
 
-from antiphon.chat.service import Attempt
+from antiphon.chat.attempts import Attempt
 from antiphon.cli.chat.limits import warning_line
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.render.calls import format_arguments, format_result

@@ -4,25 +4,35 @@ import argparse
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from antiphon.app import App
 from antiphon.cli.chat.client import ChatClient, Listener
 from antiphon.cli.default_model import ModelChoice
+from antiphon.cli.foreign_models import allow_models
+from antiphon.cli.frame import UsageError
 from antiphon.cli.lookup import LAST, find_thread
 from antiphon.cli.options import store_file
 from antiphon.cli.render.plain import NullView, PlainView, TextView, can_draw
+from antiphon.cli.windows import Window, open_window
 from antiphon.threads.toolbox import tools_to_json
 from antiphon.tools.mcp.toolbox import McpTools
+
+if TYPE_CHECKING:
+    from antiphon.app import App
 
 
 @asynccontextmanager
 async def open_chat(
-    options: argparse.Namespace, choice: ModelChoice, view: TextView, listener: Listener | None = None
+    options: argparse.Namespace,
+    choice: ModelChoice,
+    view: TextView,
+    listener: Listener | None = None,
+    *,
+    starts: bool = False,
 ) -> AsyncIterator[ChatClient]:
-    """Open the store, the models and the tools, and find the thread to continue."""
+    """Open the store, the models and the tools, and find the thread to continue; `starts` starts a server if needed."""
     config: dict[str, Any] = {
         "model": choice.reference,
         "system": options.system,
@@ -36,15 +46,34 @@ async def open_chat(
             config["settings"] = {"options": {"tools": tools_to_json(toolbox.tools)}}
             for problem in toolbox.problems:
                 view.line(f"{problem.server}: {problem.message}", "error")
-        app = await stack.enter_async_context(App(store_file(options), toolbox=toolbox))
-        client = ChatClient(app, view, config, listener)
-        await _continue(client, LAST if options.last else options.thread, options.model)
+        window = await stack.enter_async_context(_open_window(options, toolbox, starts))
+        client = ChatClient(window, view, config, listener)
+        await _continue(client, LAST if options.last else options.thread, choice.reference if options.model else None)
         await _set_limits(client, _limits(options))
         if client.thread is not None and options.mode is not None:
-            await app.chats.set_mode(client.thread, options.mode)
-        if client.thread is None:
-            await app.models.check(choice.reference)  # fails before a message is typed
+            await window.threads.set_mode(client.thread, options.mode)
+        if client.thread is None and client.models is not None:
+            await client.models.check(choice.reference)  # fails before a message is typed
         yield client
+
+
+def _open_window(
+    options: argparse.Namespace, toolbox: McpTools | None, starts: bool
+) -> AbstractAsyncContextManager[Window]:
+    """Open the threads; tools of MCP servers run in this process, so their chats do, too."""
+    store = store_file(options)
+
+    def open_app() -> "App":
+        # Imported here because a client does not need it.
+        from antiphon.app import App
+
+        return App(store, toolbox=toolbox)
+
+    if toolbox is not None:
+        if getattr(options, "server", None) is not None:
+            raise UsageError("--mcp starts servers of this machine; remove it, or --server")
+        return open_app()
+    return open_window(options, store, open_app, starts=starts)
 
 
 def _limits(options: argparse.Namespace) -> dict[str, Any]:
@@ -62,16 +91,19 @@ async def _continue(client: ChatClient, prefix: str | None, model: str | None) -
         return
     client.thread = await find_thread(client.app.library, prefix, "chat")
     current = (await client.read()).content["config"].get("model")
+    used = model or current
+    if not hasattr(client.app, "connection"):  # a server asks for consent to a model of an imported thread itself
+        await allow_models(client.app.chats, client.thread, [used] if used else [], [model] if model else [])
     if model is None:
         client.config["model"] = current or client.config["model"]
-    elif current != model:
+    elif current != model or client.is_remote:
         await client.perform("use_model", model=model)
 
 
 async def _set_limits(client: ChatClient, limits: dict[str, Any]) -> None:
     """Set the limits of a chat that is continued; at a limit, the user is asked instead."""
-    if client.thread is not None and limits and await client.app.chats.status(client.thread) != "waiting":
-        await client.app.chats.raise_limit(client.thread, **limits)
+    if client.thread is not None and limits and await client.app.threads.status(client.thread) != "waiting":
+        await client.perform("raise_limit", **limits)
 
 
 def chat_view(options: argparse.Namespace, *, is_question: bool) -> TextView:

@@ -131,7 +131,8 @@ def _model(terminal: Terminal, words: Words) -> None:
     client = terminal.client
     if words:
         reference = absolute_reference(words[0])
-        client.app.models.open(reference)  # fails on an unknown model
+        if client.models is not None:
+            client.models.open(reference)  # fails on an unknown model
         if client.thread is not None:
             terminal.wait(client.perform("use_model", model=reference))
         client.config["model"] = reference
@@ -162,7 +163,7 @@ def _resume(terminal: Terminal, words: Words) -> None:
 
 def _export(terminal: Terminal, words: Words) -> None:
     target = Path(_required(words, "/export FILE (.md, .html or .json)"))
-    write_export(terminal.client.app.library, _read(terminal), target)
+    write_export(_read(terminal), target)
     terminal.view.line(f"exported to {target}")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from antiphon.app import App
 from antiphon.cli.debate.environment import announce, check_models, load_prices, open_output
 from antiphon.cli.debate.options import EXAMPLES, add_options, debate_settings, format_problems
-from antiphon.cli.debate.start import prepare
+from antiphon.cli.debate.start import prepare, refuse_settings
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.exports import check_target, write_export
 from antiphon.cli.frame import CliCommand, UsageError
@@ -17,9 +17,9 @@ from antiphon.cli.options import existing_store, store_file, used_flags
 from antiphon.debate import InvalidConfig
 from antiphon.providers.registry import Models
 
-# Options of new debates only.
+# Options of new debates only; models are also named for those from a file.
 FOR_NEW = (
-    "model", "judge", "criteria", "format", "rounds", "participants", "warn", "on_limit", "early_stop", "timeout",
+    "judge", "criteria", "format", "rounds", "participants", "warn", "on_limit", "early_stop", "timeout",
     "max_tokens", "context", "config",
 )  # fmt: skip
 
@@ -46,9 +46,7 @@ def _check_export(options: argparse.Namespace) -> None:
 
 def _check_resume(options: argparse.Namespace) -> None:
     """Raise `UsageError` if options of new debates are used with `--resume`."""
-    flags = [*(["TOPIC"] if options.topic else []), *used_flags(options, FOR_NEW)]
-    if flags:
-        raise UsageError(f"--resume keeps the original settings except --limit; remove {', '.join(flags)}")
+    refuse_settings([*(["TOPIC"] if options.topic else []), *used_flags(options, FOR_NEW)])
     if options.limit is not None and not isinstance(options.limit, int | float):
         raise UsageError(f"--limit must be an amount in USD, not {options.limit!r}")
 
@@ -73,7 +71,7 @@ async def _hold(options: argparse.Namespace, settings: dict[str, Any] | None, ch
             record = await app.library.read(id)
             output.end(controller.debate, record.content, code)
         if options.export is not None:
-            write_export(app.library, record, options.export)
+            write_export(record, options.export)
             output.note(f"exported to {options.export}")
         return code
 

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,16 @@ def announce(choice: ModelChoice) -> str:
     return "\n".join([f"model of all debaters: {choice.reference}{note}", *([choice.hint] if choice.hint else [])])
 
 
+def debate_models(config: Mapping[str, Any]) -> list[str]:
+    """Return the references of all models of a debate."""
+    speakers = [speaker for speaker in (*config["participants"], config["judge"]) if speaker is not None]
+    return list(dict.fromkeys(reference(speaker["model"]) for speaker in speakers))
+
+
 async def check_models(models: Models, settings: dict[str, Any], prices: Prices) -> None:
     """Raise before anything is stored if a model is unknown, has no key, or has no price for the limit."""
     config = complete(settings)
-    speakers = [speaker for speaker in (*config["participants"], config["judge"]) if speaker is not None]
-    for name in dict.fromkeys(reference(speaker["model"]) for speaker in speakers):
+    for name in debate_models(config):
         model = await models.check(name)
         if config["costLimit"] is not None and prices.price(model) is None:
             raise UsageError(

@@ -6,9 +6,12 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from antiphon.cli.debate.controller import DebateController
+from antiphon.cli.debate.environment import debate_models
 from antiphon.cli.debate.plain_view import DebateOutput, next_step
 from antiphon.cli.debate.state import DebateState
+from antiphon.cli.foreign_models import allow_models
 from antiphon.cli.frame import UsageError
+from antiphon.cli.options import used_flags
 from antiphon.debate.service import Debates
 
 StartDebate = Callable[[], Awaitable[object]]
@@ -23,6 +26,7 @@ async def prepare(
     is_resumed = options.resume is not None
     after: int | str = 0
     if is_resumed:
+        await _allow_models(debates, id, options)
         activities, after = await debates.history(id)
         for activity in activities:
             debate.apply(activity)
@@ -31,6 +35,18 @@ async def prepare(
         begin = partial(debates.start, id)
     output.begin(debate, is_resumed=is_resumed)
     return controller, begin, after
+
+
+def refuse_settings(flags: list[str]) -> None:
+    """Raise `UsageError` if options are used that a resumed debate does not take."""
+    if flags:
+        raise UsageError(f"--resume keeps the original settings except --limit; remove {', '.join(flags)}")
+
+
+async def _allow_models(debates: Debates, id: str, options: argparse.Namespace) -> None:
+    if not await debates.library.is_from_file(id):
+        refuse_settings(used_flags(options, ("model",)))
+    await allow_models(debates, id, debate_models(await debates.read(id)), options.model or ())
 
 
 def _continue(debates: Debates, controller: DebateController, limit: float | None) -> StartDebate:

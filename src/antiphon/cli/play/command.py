@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.chart.errors import ChartError
-from antiphon.chart.explore.mermaid import to_mermaid
 from antiphon.chart.machine import Machine
+from antiphon.cli.charts import ChartFileError, load_machine
 from antiphon.cli.frame import DONE, CliCommand, UsageError, command_name, print_error
-from antiphon.cli.play.charts import ChartFileError, load_machine
 from antiphon.cli.play.demo import demo_machine
 from antiphon.cli.play.feed import StepView
 from antiphon.cli.play.lines import JsonLines, PlainLines
@@ -30,7 +29,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--deny", action="append", default=[], metavar="GUARD", help="with --chart: a guard that returns false"
     )
-    parser.add_argument("--mermaid", action="store_true", help="print the chart as a Mermaid diagram and exit")
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--plain", action="store_true", help="print a line per step (default without a terminal)")
     group.add_argument("--json", action="store_true", help="print a JSON object per step")
@@ -61,9 +59,6 @@ def _speed(text: str) -> float:
 async def _run(options: argparse.Namespace) -> None:
     clock = ScaledClock(options.speed)
     machine = load_machine(options.chart, options.deny) if options.chart else demo_machine(clock.pause)
-    if options.mermaid:
-        _write(to_mermaid(machine))
-        return
     view = _view(options, machine)
     if options.chart:
         summary = await play_chart(machine, clock, view, sys.stdin)

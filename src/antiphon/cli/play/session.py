@@ -20,7 +20,6 @@ async def play_demo(machine: Machine[Any, Any], clock: ScaledClock, view: StepVi
     feed = await _play(machine, clock, view, lambda feed: converse(feed.actor, clock.pause))
     context = feed.actor.get_snapshot().context
     hints = {
-        "--mermaid": "print this chart as a diagram",
         "--plain --speed 20": "print every step as a line",
         "--chart FILE": "run your own chart by typing events",
     }

@@ -49,7 +49,7 @@ def call_lines(call: Json) -> Iterator[Line]:
     if call.get("diff") is not None:
         yield Line(f"  file: {escape_invisible(str(call.get('path')))}")
         yield from _diff_lines(str(call["diff"]))
-    if call.get("diff") is None or is_cut(str(call["diff"])):
+    if call.get("diff") is None or call.get("cut"):  # then the arguments show the whole change
         yield from (Line(text) for text in argument_lines(call["arguments"]))
     if call["decision"] != "ask":
         yield Line(f"  allowed without a question: {_reason(call)}", "note")
@@ -95,11 +95,6 @@ def argument_lines(arguments: object) -> Iterator[str]:
         else:
             yield f"  {escape_invisible(key)}:"
             yield from (f"  │ {escape_invisible(line)}" for line in lines)
-
-
-def is_cut(diff: str) -> bool:
-    """Return whether a diff does not show the whole change; then the arguments do."""
-    return diff.rpartition("\n")[2].startswith("[")
 
 
 def _diff_lines(diff: str) -> Iterator[Line]:

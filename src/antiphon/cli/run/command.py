@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from antiphon.background_loop import BackgroundLoop, OpenOnLoop
-from antiphon.cli.frame import CliCommand, UsageError
+from antiphon.cli.frame import INTERRUPTED, CliCommand, UsageError, print_error
 from antiphon.cli.interruptible import InterruptibleWait, Quit
 from antiphon.cli.options import store_file, used_flags
 from antiphon.cli.readline_sigint import watch_sigint
@@ -28,9 +28,12 @@ def run(options: argparse.Namespace) -> int:
     """Start a run, resume one, or only plan."""
     if options.resume is not None:
         return _resume(options)
-    task = run_task(options)
-    spec = run_spec(options)
-    plan = run_plan(options, spec)
+    try:
+        task = run_task(options)
+        spec = run_spec(options)  # may ask whether the folder is trusted
+        plan = run_plan(options, spec)
+    except (KeyboardInterrupt, EOFError):
+        return print_error("run", "interrupted; nothing was started", INTERRUPTED)
     store = store_file(options)
     return dry_run(options, store, spec, task) if options.dry_run else _run(options, store, spec, NewRun(task, plan))
 

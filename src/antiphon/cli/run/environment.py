@@ -1,5 +1,6 @@
 """Setup of a run: its settings, workspace, tools and models, and the app that runs it."""
 
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -9,11 +10,12 @@ from typing import Any
 from antiphon.app import App
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.frame import UsageError
-from antiphon.paths import undo_path
-from antiphon.providers.references import is_by_name, parse_reference
+from antiphon.paths import store_files, undo_path
+from antiphon.threads.foreign_models import needs_naming
 from antiphon.threads.toolbox import Toolbox, tools_to_json
 from antiphon.tools.errors import ToolsError
 from antiphon.tools.mcp.config import Server
+from antiphon.tools.mcp.programs import resolve_programs
 from antiphon.tools.undo.folder import UndoFolder
 
 RULES = "rules"
@@ -46,6 +48,8 @@ async def open_environment(store: Path, spec: RunSpec) -> AsyncIterator[RunEnvir
     """Open workspace, MCP servers, store and models; fails early on an unknown model or a missing key."""
     async with AsyncExitStack() as stack:
         undo = stack.enter_context(UndoFolder(undo_path()))
+        if os.environ.get("ANTIPHON_UNDO"):
+            undo.create()  # a folder that a person names has to be usable
         toolbox, problems = await _toolbox(stack, spec, undo, store)
         app = await stack.enter_async_context(App(store, toolbox=toolbox, undo=undo))
         for reference in models_of(spec):
@@ -59,13 +63,13 @@ async def _toolbox(
     # Imported here because the tools are slow to load.
     from antiphon.tools import Bundle, McpTools, ShellSettings, Workspace, workspace_tools
 
-    # Commands neither read nor change the store, wherever it is.
-    hidden = tuple(f"{store.resolve()}{suffix}" for suffix in ("", "-wal", "-shm", ".lock"))
-    workspace = stack.enter_context(Workspace(spec.workspace))
+    # Tools neither read nor change the store, wherever it is.
+    hidden = store_files(store)
+    workspace = stack.enter_context(Workspace(spec.workspace, hidden=(*hidden, undo_path())))
     own = workspace_tools(workspace, shell=ShellSettings(hidden=(*ShellSettings().hidden, *hidden)), undo=undo)
     if not spec.servers:
         return own, ()
-    servers = await stack.enter_async_context(McpTools(spec.servers))
+    servers = await stack.enter_async_context(McpTools(resolve_programs(spec.servers, spec.workspace)))
     problems = tuple(f"{problem.server}: {problem.message}" for problem in servers.problems)
     return Bundle(own, servers), problems
 
@@ -81,7 +85,7 @@ def models_of(spec: RunSpec) -> list[str]:
 
 def models_by_place(spec: RunSpec) -> list[str]:
     """Return the references of models that name an address or a file."""
-    return [reference for reference in models_of(spec) if not is_by_name(parse_reference(reference))]
+    return [reference for reference in models_of(spec) if needs_naming(reference)]
 
 
 def stored_workspace(config: Mapping[str, Any]) -> Path:

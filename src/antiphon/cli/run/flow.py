@@ -17,7 +17,7 @@ from antiphon.cli.lookup import find_thread
 from antiphon.cli.permission_prompt import Answerer
 from antiphon.cli.render.plain import PlainView, write
 from antiphon.cli.run.client import RunClient
-from antiphon.cli.run.environment import RunEnvironment, RunSpec, open_environment
+from antiphon.cli.run.environment import RunEnvironment, RunSpec, models_by_place, open_environment
 from antiphon.cli.run.output import RunOutput
 from antiphon.threads.library import Library
 
@@ -84,6 +84,8 @@ async def open_run(
     """Return a client of the run, which is created if it is new."""
     if isinstance(start, ResumedRun):
         id = start.id
+        for reference in models_by_place(spec):  # a person has named those of a run from a file
+            await environment.app.runs.allow_model(id, reference)
         if start.mode is not None:
             await environment.app.runs.set_mode(id, start.mode)
     else:

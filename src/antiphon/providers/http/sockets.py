@@ -13,16 +13,15 @@ import asyncio
 import select
 import ssl
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import httpcore2
 
 from antiphon.providers.http.chunk_joiner import ChunkJoiner
+from antiphon.providers.http.dialing import dial
 
 # Reading from the socket pauses when this many bytes are buffered.
 MAX_BUFFERED = 256 * 1024
-# Delay before the next address of a host is tried as well (RFC 8305).
-NEXT_ADDRESS_S = 0.25
 # Empty lines after a line that ends with CR LF: the end of a head, and of a chunked body.
 EMPTY_LINES = (b"\r\n\r\n", b"\r\n\n")
 LONGEST_EMPTY_LINE = 4
@@ -55,8 +54,7 @@ class _Inbound(asyncio.Protocol):
         self._writable.set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast(asyncio.Transport, transport)  # those of uvloop are of a class of their own
 
     def data_received(self, data: bytes) -> None:
         self._pieces.append(data)
@@ -256,9 +254,8 @@ class LoopBackend(httpcore2.AsyncNetworkBackend):
         """Connect to the first address of a host that answers."""
         try:
             async with asyncio.timeout(timeout):
-                _, inbound = await asyncio.get_running_loop().create_connection(
-                    _Inbound, host, port, happy_eyeballs_delay=NEXT_ADDRESS_S
-                )
+                connection = await dial(host, port)
+                _, inbound = await asyncio.get_running_loop().create_connection(_Inbound, sock=connection)
         except TimeoutError as error:
             raise httpcore2.ConnectTimeout(f"no connection within {timeout} s") from error
         except OSError as error:

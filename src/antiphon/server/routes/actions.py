@@ -62,28 +62,28 @@ async def respond(request: Request, context: Context, id: ThreadId, key: Key = N
 
 
 @routes.add("POST", "/threads/{id}/stop", "Stop the work of a thread", gives=ReceiptReply, status=202)
-async def stop_thread(context: Context, id: ThreadId) -> Response:
+async def stop_thread(context: Context, id: ThreadId, key: Key = None) -> Response:
     """The text so far is kept."""
-    return receipt_response(id, await context.app.threads.stop(id))
+    return receipt_response(id, await context.app.threads.stop(id, key=letter_id(key, "/stop")))
 
 
 @routes.add("POST", "/threads/{id}/pause", "Pause a debate", gives=ReceiptReply, status=202)
-async def pause_thread(context: Context, id: ThreadId) -> Response:
+async def pause_thread(context: Context, id: ThreadId, key: Key = None) -> Response:
     """Until it is resumed."""
     await require_kind(context, id, "debate")
-    return receipt_response(id, await context.app.threads.pause(id))
+    return receipt_response(id, await context.app.threads.pause(id, key=letter_id(key, "/pause")))
 
 
 @routes.add("POST", "/threads/{id}/resume", "Resume a thread", gives=ReceiptReply, status=202)
-async def resume_thread(context: Context, id: ThreadId) -> Response:
+async def resume_thread(context: Context, id: ThreadId, key: Key = None) -> Response:
     """Continue where a process was lost, or where the thread was stopped or paused."""
-    return receipt_response(id, await context.app.threads.resume(id))
+    return receipt_response(id, await context.app.threads.resume(id, key=letter_id(key, "/resume")))
 
 
 @routes.add("POST", "/threads/{id}/retry", "Repeat what failed", gives=ReceiptReply, status=202)
-async def retry_thread(context: Context, id: ThreadId) -> Response:
+async def retry_thread(context: Context, id: ThreadId, key: Key = None) -> Response:
     """A request, or the turn of an agent."""
-    return receipt_response(id, await context.app.threads.retry(id))
+    return receipt_response(id, await context.app.threads.retry(id, key=letter_id(key, "/retry")))
 
 
 async def _performed(context: ServerContext, id: str, action: str, key: str | None, **payload: Any) -> Response:

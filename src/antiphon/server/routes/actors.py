@@ -1,35 +1,58 @@
 """Routes of actors, for an inspector: trees, snapshots at any step, journals, events, forks."""
 
+import secrets
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
 
-from antiphon.runtime.records import Entry
+from antiphon.runtime.index.rows import RowCursor, RowFilter
+from antiphon.runtime.records import Entry, TreeSummary
 from antiphon.server.bodies import ForkThread, SendEvent
+from antiphon.server.callers import Caller, RequestCaller
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, json_response, read_body
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import ActorTree, EntryList, EventReply, ForkReply, RootList, SnapshotReply
 from antiphon.server.requests import LARGEST, Key, Limit, RootId, Step, letter_id
+from antiphon.threads.service import possible
 
 routes = Routes("actors")
 THREAD = "thread"
+PAGE = 1000
+FORK_ID_BYTES = 12
 
 
 @routes.add("GET", "/actors", "Trees of actors, in the order of their ids", gives=RootList)
 async def list_roots(
     context: Context,
+    caller: RequestCaller,
     limit: Limit = 100,
     after: Annotated[str, Query(max_length=200, description="`next` of the page before")] = "",
 ) -> Response:
-    """Threads, and trees of other machines of the app."""
-    roots = await context.app.runtime.roots(after, limit)
+    """Threads, and trees of other machines of the app, which are those of the operator."""
+    if caller.is_operator:
+        roots = await context.app.runtime.roots(after, limit)
+    else:
+        roots = await _own_roots(context, caller, after, limit)
     rows = [
         {"id": root.root, "machine": root.machine, "status": root.status, "seq": root.seq, "updated": root.updated}
         for root in roots
     ]
     return json_response({"items": rows, "next": roots[-1].root if len(roots) == limit else None})
+
+
+async def _own_roots(context: ServerContext, caller: Caller, after: str, limit: int) -> list[TreeSummary]:
+    """Return the trees of a user's threads after an id; an id of another user is no place in the list."""
+    index = context.app.library.index
+    filter = RowFilter(owner=caller.user)
+    ids: list[str] = []
+    page = await index.page(filter, None, PAGE)
+    while page:
+        ids += [tree.root for tree in page if tree.root > after]
+        page = await index.page(filter, RowCursor(page[-1].updated, page[-1].root), PAGE)
+    summaries = [await context.app.runtime.store.summary(id) for id in sorted(ids)[:limit]]
+    return [summary for summary in summaries if summary is not None]
 
 
 @routes.add("GET", "/actors/{root}", "The actors of a tree", gives=ActorTree)
@@ -113,7 +136,7 @@ def _entry_row(entry: Entry) -> dict[str, Any]:
 async def send_event(request: Request, context: Context, root: RootId, key: Key = None) -> Response:
     """One that its machine declares, and that may come from outside; what is refused changes nothing."""
     body = await read_body(request, SendEvent)
-    await context.app.runtime.origin(root)
+    origin = await context.app.runtime.origin(root)
     receipt = await context.app.runtime.send(root, body["event"], id=letter_id(key), to=body.get("to", ""))
     if receipt.problem is not None:
         raise ProblemError("bad_event", receipt.problem.text, path=receipt.problem.path)
@@ -121,7 +144,11 @@ async def send_event(request: Request, context: Context, root: RootId, key: Key 
         raise ProblemError("not_taken", "the step raised an exception; the event is kept as a dead letter")
     if receipt.status == "rejected":
         to = body.get("to", "")
-        detail = f"actor {to!r} of {root!r} does not take {body['event'].get('type')} now"
+        type = body["event"].get("type")
+        detail = f"actor {to!r} of {root!r} does not take {type} now"
+        if origin.machine == THREAD:
+            status = await context.app.threads.status(root)
+            detail = f"{type} is not possible now: thread {root!r} is {status}; {possible(receipt)}"
         raise ProblemError("refused", detail, can={to: list(await context.app.runtime.can(root, to))})
     return json_response({"status": receipt.status, "seq": receipt.seq, "cursor": receipt.cursor}, 202)
 
@@ -134,5 +161,7 @@ async def fork_tree(request: Request, context: Context, root: RootId) -> Respons
     _check_step(root, body.get("step"), last)
     step = body.get("step") or last
     if (await context.app.runtime.origin(root)).machine == THREAD:
-        return json_response({"id": await context.app.threads.fork(root, step)}, 201)
+        return json_response(
+            {"id": await context.app.threads.fork(root, step, new=secrets.token_hex(FORK_ID_BYTES))}, 201
+        )
     return json_response({"id": await context.app.runtime.fork(root, step)}, 201)

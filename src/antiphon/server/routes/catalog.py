@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from fastapi import Response
+from fastapi import Request, Response
 
 from antiphon.agents.files import default_agents
 from antiphon.app import own_machines
@@ -12,20 +12,25 @@ from antiphon.providers.catalog import ModelListing, list_models
 from antiphon.runtime.machines import AnyMachine, chart_hash
 from antiphon.server.context import Context
 from antiphon.server.contracts import Routes, json_response
+from antiphon.server.local import is_local
+from antiphon.server.local_rules import offered_tools
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import AgentList, ChartList, ChartReply, ModelList, ToolList
+from antiphon.server.windows import WindowKeys
 
 routes = Routes("catalog")
 
 
 @routes.add("GET", "/models", "Models, and whether they can be used here", gives=ModelList)
-async def read_models() -> Response:
+async def read_models(context: Context) -> Response:
     """A provider that cannot be used has one row with the reason."""
-    rows = await asyncio.to_thread(list_models)  # it may ask a local server
-    return json_response({"items": [_model_row(row) for row in rows]})
+    keys = None if context.local is None else WindowKeys(context.local.windows)
+    rows = await asyncio.to_thread(list_models, keys)  # it may ask a local server
+    return json_response({"items": [model_row(row) for row in rows]})
 
 
-def _model_row(row: ModelListing) -> dict[str, Any]:
+def model_row(row: ModelListing) -> dict[str, Any]:
+    """Return a model of a list as JSON."""
     price = None if row.price is None else {"input": str(row.price.input), "output": str(row.price.output)}
     return {"reference": row.reference, "usable": row.usable, "why": row.why, "note": row.note, "price": price}
 
@@ -37,13 +42,11 @@ async def read_agents() -> Response:
 
 
 @routes.add("GET", "/tools", "Tools that threads may use", gives=ToolList)
-async def read_tools(context: Context) -> Response:
-    """None of them acts on the host, unless the operator allows a workspace."""
-    toolbox = context.app.chats.resources.toolbox
-    tools = () if toolbox is None else toolbox.tools
+async def read_tools(request: Request, context: Context) -> Response:
+    """None of them acts on the host, unless the operator allows a workspace, or a window of the host asks."""
     rows = [
         {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters), "risk": tool.risk}
-        for tool in tools
+        for tool in offered_tools(context, is_window=is_local(request.scope))
     ]
     return json_response({"items": rows})
 

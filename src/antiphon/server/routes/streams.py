@@ -1,9 +1,10 @@
 """Routes of streams: the activities of one thread, or of many with the list of threads, as SSE or as JSON."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import Header, Query, Response
 
+from antiphon.server.callers import RequestCaller, own_changes, select_own
 from antiphon.server.context import Context
 from antiphon.server.contracts import Routes, json_response
 from antiphon.server.problems import ProblemError
@@ -44,6 +45,7 @@ async def follow_events(
     id: ThreadId,
     after: Annotated[str, Query(max_length=300, description="a cursor, or a step; the beginning without it")] = "",
     limit: Limit = 500,
+    until: Annotated[Literal["idle"] | None, Query(description="end when the thread has nothing left to do")] = None,
     accept: Accept = "*/*",
     last_event_id: LastEventId = "",
 ) -> Response:
@@ -55,7 +57,7 @@ async def follow_events(
     if _media_type(accept, JSON, MEDIA_TYPE) == JSON:
         return json_response((await context.app.threads.activities(id, place, limit)).to_json())
     await context.app.threads.cursor(id)
-    return EventStream(context, follow_thread(context.app.threads, id, place))
+    return EventStream(context, follow_thread(context.app.threads, id, place, until_idle=until == "idle"))
 
 
 @routes.add(
@@ -63,6 +65,7 @@ async def follow_events(
 )
 async def follow_all_events(
     context: Context,
+    caller: RequestCaller,
     threads: Annotated[str, Query(max_length=16_000, description="`id` or `id@cursor`, joined by commas")] = "",
     accept: Accept = MEDIA_TYPE,
     last_event_id: LastEventId = "",
@@ -78,4 +81,16 @@ async def follow_all_events(
     if len(cursors) > most:
         raise ProblemError("bad_query", f"{len(cursors)} threads are named; at most {most} are followed at once")
     read = {thread: str(check_cursor(cursor)) for thread, cursor in parse_places(last_event_id).items()}
-    return EventStream(context, follow_many(context.app.threads, cursors, read))
+    if caller.is_operator:
+        return EventStream(context, follow_many(context.app.threads, cursors, read))
+    own = await select_own(context, caller, cursors)
+    missing = [thread for thread in cursors if thread not in own]
+    return EventStream(
+        context,
+        follow_many(
+            context.app.threads,
+            {thread: cursors[thread] for thread in own},
+            read,
+            lambda changes: own_changes(context, caller, changes, missing),
+        ),
+    )

@@ -15,13 +15,13 @@ routes = Routes("system")
 HTML = "text/html; charset=utf-8"
 
 
-@routes.add("GET", "/healthz", "Whether the process answers; needs no token", gives=Health)
+@routes.add("GET", "/healthz", "Whether the process answers; needs no token", gives=Health, scope="none")
 async def read_health() -> Response:
     """It answers as long as the event loop runs."""
     return json_response({"status": "ok"})
 
 
-@routes.add("GET", "/readyz", "Whether the store takes requests; needs no token", gives=Health)
+@routes.add("GET", "/readyz", "Whether the store takes requests; needs no token", gives=Health, scope="none")
 async def read_readiness(context: Context) -> Response:
     """The problem is `stopping` while the server stops, and `store_failed` if the store does not answer."""
     if context.app.runtime.loop.is_stopping:

@@ -1,14 +1,20 @@
 """Routes of threads: create, list, search, open, rename, archive, delete, fork, export."""
 
 import hashlib
+import secrets
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import Query, Request, Response
 
 from antiphon.agents.files import default_agents
+from antiphon.providers.base import Tool
 from antiphon.server.bodies import ChangeThread, CreateChat, CreateDebate, CreateRun, ForkThread
+from antiphon.server.callers import Caller, RequestCaller, check_owner, note_thread, require_own_name
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, json_response, read_body
+from antiphon.server.local import is_local
+from antiphon.server.local_rules import forget_thread, join_thread, offered_tools, take_local_settings
 from antiphon.server.problems import ProblemError, problem_of
 from antiphon.server.replies import OpenedThread, ThreadList, UsageReply
 from antiphon.server.requests import Key, Limit, ThreadId, letter_id, thread_response
@@ -20,7 +26,8 @@ EXPORTS = {"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf
 # An exported page has styles and pictures of its own, and nothing else.
 EXPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 LONGEST_TITLE = 500
-ID_DIGITS = 24
+ID_BYTES = 12  # an id that cannot be guessed
+MOST_DELETIONS = 1000
 
 
 @routes.add(
@@ -31,44 +38,62 @@ ID_DIGITS = 24
     gives=OpenedThread,
     status=201,
 )
-async def create_thread(request: Request, context: Context, key: Key = None) -> Response:
+async def create_thread(request: Request, context: Context, caller: RequestCaller, key: Key = None) -> Response:
     """Models, agents and tools are checked before anything is stored; repeated with its key, it is created once."""
     body = await read_body(request, CreateChat, CreateRun, CreateDebate)
-    if (name := letter_id(key)) is not None and "id" not in body:
-        body["id"] = hashlib.sha256(name.encode()).hexdigest()[:ID_DIGITS]
+    if not caller.is_operator and "id" in body:
+        # Whether an id is taken would say that another user has such a thread.
+        raise ProblemError("not_allowed", "only the operator chooses ids; use Idempotency-Key to create a thread once")
+    owner = require_own_name(caller, body.get("owner"))
+    if owner is not None:
+        body["owner"] = owner
+    if key is not None and "id" not in body:
+        body["id"] = _id_of(key)
         if await _exists(context, body["id"]):
-            return await _existing(context, body["id"], body["kind"])
+            return await _existing(context, caller, body["id"], body["kind"])
     elif "id" in body and await _exists(context, body["id"]):
-        raise ProblemError("exists", f"there is a thread {body['id']!r}; choose another id, or none")
-    id = await _create(context, body)
+        raise ProblemError("exists", f"there is a thread {body['id']!r} already; choose another id, or none")
+    id = await create_from_body(context, body, is_window=is_local(request.scope))
+    join_thread(context, id)
+    note_thread(request, id)
     return await thread_response(context, id, 201)
+
+
+def _id_of(letter: str) -> str:
+    """Return the id of the thread that a request with a key creates."""
+    return hashlib.sha256(letter.encode()).hexdigest()[: 2 * ID_BYTES]
 
 
 async def _exists(context: ServerContext, id: str) -> bool:
     return await context.app.runtime.store.summary(id) is not None
 
 
-async def _existing(context: ServerContext, id: str, kind: str) -> Response:
+async def _existing(context: ServerContext, caller: Caller, id: str, kind: str) -> Response:
     """Return the thread that an earlier request with the same key has created."""
+    await check_owner(context, caller, id)
     if (await context.app.threads.state(id)).get("kind") != kind:
         raise ProblemError("key_reused", f"the key was used for thread {id!r}, which is no {kind}; use another key")
     return await thread_response(context, id)
 
 
-async def _create(context: ServerContext, body: dict[str, Any]) -> str:
+async def create_from_body(context: ServerContext, body: dict[str, Any], *, is_window: bool = False) -> str:
+    """Create the thread that a checked body describes, and return its id; raise `ProblemError` for wrong settings."""
     _check_title(body.get("title"))
-    settings = {key: value for key, value in body.items() if key != "kind"}
+    settings = {key: value for key, value in take_local_settings(body, is_window=is_window).items() if key != "kind"}
     kind: str = body["kind"]
+    tools = offered_tools(context, is_window=is_window and "workspace" in settings)
     if kind in ("chat", "run") and "tools" in settings:
-        settings["tools"] = _select_tools(context, settings["tools"])
+        settings["tools"] = _select_tools(tools, settings["tools"])
+    elif kind == "run" and "workspace" in settings:
+        settings["tools"] = tools
     if kind == "run" and "agents" not in settings:
         settings["agents"] = default_agents().agents
     if "tools" in ((settings.get("settings") or {}).get("options") or {}) or "tools" in (settings.get("options") or {}):
         raise ProblemError("bad_settings", "options.tools is not a setting; name tools of GET /tools in tools")
     try:
-        return await context.app.threads.create(kind, **settings)
+        return await context.app.threads.create(kind, **{"id": secrets.token_hex(ID_BYTES), **settings})
     except Refused as error:
-        raise ProblemError("bad_settings", str(error)) from error
+        raise ProblemError("bad_settings", str(error), error=type(error).__name__) from error
     except (TypeError, ValueError, AttributeError, KeyError) as error:
         # Settings whose declared type is any object are read by the code of their kind.
         if problem_of(error) is not None:
@@ -83,10 +108,9 @@ def _check_title(title: str | None) -> None:
         )
 
 
-def _select_tools(context: ServerContext, names: list[str]) -> list[Any]:
-    """Return the tools of the app by their names: a client cannot declare the risk of a tool."""
-    toolbox = context.app.chats.resources.toolbox
-    tools = {tool.name: tool for tool in (() if toolbox is None else toolbox.tools)}
+def _select_tools(offered: Sequence[Tool], names: list[str]) -> list[Any]:
+    """Return the offered tools by their names: a client cannot declare the risk of a tool."""
+    tools = {tool.name: tool for tool in offered}
     for name in names:
         if name not in tools:
             listed = ", ".join(sorted(tools)) or "none; tools on the host need `antiphon serve --workspace FOLDER`"
@@ -97,6 +121,7 @@ def _select_tools(context: ServerContext, names: list[str]) -> list[Any]:
 @routes.add("GET", "/threads", "List threads, the latest changed first, or search their texts", gives=ThreadList)
 async def list_threads(
     context: Context,
+    caller: RequestCaller,
     limit: Limit = 20,
     after: Annotated[str | None, Query(max_length=200, description="`next` of the page before")] = None,
     words: Annotated[str | None, Query(max_length=500, description="search for texts with these words")] = None,
@@ -108,12 +133,22 @@ async def list_threads(
     since: Annotated[
         str | None, Query(max_length=200, description="`listCursor` of a thread: those changed since")
     ] = None,
+    prefix: Annotated[str | None, Query(max_length=200, description="beginning of the id")] = None,
 ) -> Response:
-    """A search finds threads of all kinds, and takes `words`, `limit` and `after` only."""
+    """A search finds threads of all kinds, and takes `words`, `limit` and `after` only.
+
+    `prefix` lists the threads whose ids begin with it, at most 1,000, archived ones too; it takes `kind` only.
+    """
     library = context.app.library
+    owner = require_own_name(caller, owner)
+    if prefix is not None:
+        matching = [
+            view for view in await library.find_views(prefix, kind) if caller.is_operator or view.owner == caller.user
+        ]
+        return json_response({"items": [view_to_json(view) for view in matching], "next": None})
     if words is not None:
-        matches = await library.search(words, limit, after=after)
-        rows = [{**view_to_json(match.view), "line": match.line} for match in matches]
+        matches = await library.search(words, limit, after=after, owner=None if caller.is_operator else owner)
+        rows = [{**view_to_json(match.view), "line": match.line, "matchCursor": match.cursor} for match in matches]
         return json_response({"items": rows, "next": matches[-1].cursor if len(matches) == limit else None})
     views = await library.latest(
         limit, archived=None if all else archived, kind=kind, status=status, owner=owner, after=after, since=since
@@ -131,51 +166,67 @@ async def open_thread(
 
 
 @routes.add("PATCH", "/threads/{id}", "Rename, archive or unarchive a thread", takes=ChangeThread, gives=OpenedThread)
-async def change_thread(request: Request, context: Context, id: ThreadId) -> Response:
+async def change_thread(request: Request, context: Context, id: ThreadId, key: Key = None) -> Response:
     """Set its title, or archive it."""
     body = await read_body(request, ChangeThread)
     _check_title(body.get("title"))
     await context.app.threads.status(id)
     if "title" in body:
-        await context.app.threads.rename(id, body["title"])
+        await context.app.threads.rename(id, body["title"], key=letter_id(key, "/title"))
     if "archived" in body:
-        await _archive(context, id, body["archived"])
+        await _archive(context, id, body["archived"], letter_id(key, "/archived"))
     return await thread_response(context, id, with_content=False)
 
 
 @routes.add("POST", "/threads/{id}/archive", "Archive a thread", gives=OpenedThread)
-async def archive_thread(context: Context, id: ThreadId) -> Response:
+async def archive_thread(context: Context, id: ThreadId, key: Key = None) -> Response:
     """Lists do not show it any more."""
-    await _archive(context, id, True)
+    await _archive(context, id, True, letter_id(key, "/archive"))
     return await thread_response(context, id, with_content=False)
 
 
 @routes.add("POST", "/threads/{id}/unarchive", "Take a thread out of the archive", gives=OpenedThread)
-async def unarchive_thread(context: Context, id: ThreadId) -> Response:
+async def unarchive_thread(context: Context, id: ThreadId, key: Key = None) -> Response:
     """Lists show it again."""
-    await _archive(context, id, False)
+    await _archive(context, id, False, letter_id(key, "/unarchive"))
     return await thread_response(context, id, with_content=False)
 
 
-async def _archive(context: ServerContext, id: str, archived: bool) -> None:
+async def _archive(context: ServerContext, id: str, archived: bool, letter: str | None) -> None:
     if (await context.app.threads.state(id)).get("archived") != archived:
-        await context.app.threads.archive(id, archived)
+        await context.app.threads.archive(id, archived, key=letter)
 
 
 @routes.add("DELETE", "/threads/{id}", "Delete a thread with all that belongs to it", status=204)
-async def delete_thread(context: Context, id: ThreadId) -> Response:
-    """Work in progress is cancelled; forks of the thread are kept."""
-    await context.app.threads.delete(id)
+async def delete_thread(context: Context, id: ThreadId, key: Key = None) -> Response:
+    """Work in progress is cancelled; forks of the thread are kept. A key is remembered while the server runs."""
+    letter = letter_id(key, f"/delete/{id}")
+    if letter is None or letter not in context.deletions:
+        await context.app.threads.delete(id)
+        forget_thread(context, id)
+        remember_deletion(context, letter)
     return Response(status_code=204)
+
+
+def remember_deletion(context: ServerContext, letter: str | None) -> None:
+    """Remember the key of a deletion: the thread, which has the keys of everything else, is gone."""
+    if letter is not None:
+        context.deletions[letter] = None
+        if len(context.deletions) > MOST_DELETIONS:
+            del context.deletions[next(iter(context.deletions))]
 
 
 @routes.add(
     "POST", "/threads/{id}/fork", "Create a thread from another one", takes=ForkThread, gives=OpenedThread, status=201
 )
-async def fork_thread(request: Request, context: Context, id: ThreadId) -> Response:
+async def fork_thread(request: Request, context: Context, id: ThreadId, key: Key = None) -> Response:
     """It continues from the last step or from an earlier one; work in progress is interrupted in it."""
     body = await read_body(request, ForkThread)
-    new = await context.app.threads.fork(id, body.get("step"))
+    letter = letter_id(key, f"/fork/{id}")
+    name = secrets.token_hex(ID_BYTES) if letter is None else _id_of(letter)
+    if letter is not None and await _exists(context, name):
+        return await thread_response(context, name)
+    new = await context.app.threads.fork(id, body.get("step"), new=name)
     return await thread_response(context, new, 201)
 
 

@@ -42,8 +42,15 @@ BREAKER_FAILURES = 3
 BREAKER_MS = 60_000
 
 NO_SANDBOX = "this machine has no complete sandbox, as `antiphon doctor` explains"
-WAS_READ_ONLY = "it failed because the workspace was read-only; allowed, it runs again and may change the workspace"
-WAS_PROTECTED = "it failed because protected paths were read-only; allowed, it runs again and may change them too"
+# Why a command failed is known from its output only, and a command prints what it likes.
+WAS_READ_ONLY = (
+    "it failed, and the command says that something was denied; the workspace was read-only for it. "
+    "Allowed, it runs again and may change the workspace"
+)
+WAS_PROTECTED = (
+    "it failed, and the command says that something was denied; protected paths were read-only for it. "
+    "Allowed, it runs again and may change them too"
+)
 
 
 class CallRequest(TypedDict):
@@ -113,6 +120,8 @@ class JudgedCall(Judgement):
     protected: list[str]
     path: NotRequired[str]
     diff: NotRequired[str]
+    # Set if the diff does not show the whole change.
+    cut: NotRequired[bool]
     # Why its changes cannot be undone.
     noUndo: NotRequired[str]
 
@@ -145,6 +154,7 @@ def _judge_call(call: CallRequest, mode: str, rules: Rules) -> JudgedCall:
     # Without an assessment, nothing but the risk of the tool is known.
     assessment = Assessment.from_json(call.get("assessment") or {"risk": call.get("risk")})
     text = call_text(call)
+    scopes = [] if call.get("denied") == "protected" else offered_scopes(call["name"], arguments_key(call), assessment)
     judgement, access = _judge(call, text, assessment, mode, rules)
     judged: JudgedCall = {
         "id": call["id"],
@@ -157,7 +167,7 @@ def _judge_call(call: CallRequest, mode: str, rules: Rules) -> JudgedCall:
         "by": judgement["by"],
         "reason": judgement["reason"],
         "access": access.to_json() if assessment.kind in ("command", "file") else None,
-        "scopes": [] if call.get("denied") == "protected" else offered_scopes(call["name"], text, assessment),
+        "scopes": scopes,
         "outside": assessment.kind == "command",
         "sandbox": assessment.sandbox,
         "network": list(assessment.network),
@@ -167,6 +177,8 @@ def _judge_call(call: CallRequest, mode: str, rules: Rules) -> JudgedCall:
         judged["path"] = assessment.path
     if assessment.diff is not None:
         judged["diff"] = assessment.diff
+    if assessment.is_cut:
+        judged["cut"] = True
     if assessment.no_undo is not None:
         judged["noUndo"] = assessment.no_undo
     return judged
@@ -249,7 +261,7 @@ def _find_override(
     for override in reversed(rules.get("overrides", ())):
         allows = override["decision"] == "allow"
         if "scope" in override:
-            if covers(override, call["name"], text, assessment):
+            if covers(override, call["name"], arguments_key(call), assessment):
                 return "allow" if allows else "deny"
         elif _matches(override["pattern"], call["name"], text, careful=allows):
             # A pattern that allows is a setting like `autoAllow`, and covers no more than that.
@@ -296,6 +308,11 @@ def call_text(call: CallRequest) -> str:
         words = [command] if isinstance(command, str) else []
         arguments = " ".join([*words, *([_to_json(options)] if options else [])])
     return f"{call['name']}({arguments if isinstance(arguments, str) else _to_json(arguments)})"
+
+
+def arguments_key(call: CallRequest) -> str:
+    """Return all arguments of a call as JSON in one form; calls with the same key do the same."""
+    return _to_json(_parse_arguments(call["arguments"]))
 
 
 def _to_json(value: object) -> str:

@@ -38,13 +38,16 @@ class Override(TypedDict):
     history: NotRequired[str]
 
 
-def offered_scopes(name: str, text: str, assessment: Assessment) -> list[ScopeOffer]:
-    """Return the scopes that a person may choose for a call, besides `once`."""
+def offered_scopes(name: str, arguments: str, assessment: Assessment) -> list[ScopeOffer]:
+    """Return the scopes that a person may choose for a call, besides `once`.
+
+    `arguments` are all of its arguments as JSON in one form, so that no text of a command looks like other arguments.
+    """
     if assessment.protected or assessment.risk == "destructive":
         return []
     match assessment.kind:
         case "command":
-            return [{"scope": "command", "value": text, "label": "this exact command"}]
+            return [{"scope": "command", "value": arguments, "label": "this exact command"}]
         case "file" if assessment.path is not None:
             folder = _folder(assessment.path)
             label = "files of the workspace folder itself" if folder == "." else f"files in {folder}/"
@@ -61,11 +64,11 @@ def _folder(path: str) -> str:
     return path.rpartition("/")[0] or "."
 
 
-def covers(override: Override, name: str, text: str, assessment: Assessment) -> bool:
+def covers(override: Override, name: str, arguments: str, assessment: Assessment) -> bool:
     """Return whether a decision for a scope holds for a call."""
     if override.get("tool") != name and override.get("scope") != "folder":
         return False
-    if not any(_is_offer(offer, override) for offer in offered_scopes(name, text, assessment)):
+    if not any(_is_offer(offer, override) for offer in offered_scopes(name, arguments, assessment)):
         return False
     if assessment.kind != "command":
         return True

@@ -24,6 +24,7 @@ class ThreadInput(TypedDict, total=False):
     title: str | None
     owner: str
     config: dict[str, Any]
+    imported: bool  # for the service: the machine does not read it
 
 
 class ContentMessage(RunFields, total=False):

@@ -47,6 +47,8 @@ class CommandJudgement:
 
 def judge_command(command: str) -> CommandJudgement:
     """Judge a command line; what cannot be analysed is destructive."""
+    if not isinstance(command, str):
+        raise TypeError(f"the command is {command!r}; it must be a text")
     script = parse_script(command)
     if script.problem:
         return CommandJudgement("destructive", f"the command cannot be analysed: {script.problem}", False, False, ())

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from antiphon.paths import FOLDERS, store_path, undo_path, user_path
+from antiphon.paths import FOLDERS, store_files, store_path, undo_path, user_path
 from antiphon.tools.access import Access
 from antiphon.tools.sandbox.scan import SensitivePaths
 
@@ -163,9 +163,8 @@ def tool_chain_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
 def antiphon_paths(environment: Mapping[str, str]) -> list[str]:
     """Return the paths of our own data: keys, settings, stores, copies."""
-    store = os.path.realpath(store_path(environment))
     folders = [str(user_path(purpose, "", environment=environment)) for purpose in FOLDERS]
-    return [*folders, str(undo_path(environment)), store, f"{store}-wal", f"{store}-shm", f"{store}.lock"]
+    return [*folders, str(undo_path(environment)), *store_files(store_path(environment))]
 
 
 def is_below(path: str, folders: Iterable[str]) -> bool:

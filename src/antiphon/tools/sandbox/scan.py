@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from antiphon.tools.protected import is_protected
+from antiphon.tools.protected import START_UP_NAMES, is_protected
 from antiphon.tools.sandbox.names import PACKAGE_FOLDERS, is_key, is_secret
 
 MOST_VISITED = 200_000
@@ -35,7 +35,7 @@ def scan_workspace(folder: str, *, secrets: bool = True) -> SensitivePaths:
     for visited, entry in enumerate(_entries(folder)):
         if secrets and visited >= MOST_VISITED:
             return SensitivePaths(tuple(secret_paths), protected, is_complete=False)
-        if is_protected_name(entry.name):
+        if _is_protected_entry(entry):
             protected[entry.path] = entry.inode()
         if secrets and (is_secret(entry.name) or is_key(entry.path, entry.name) or _is_closed(entry)):
             secret_paths.append(entry.path)
@@ -53,12 +53,18 @@ def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
         with suppress(OSError), os.scandir(pending.popleft()) as entries:
             for entry in entries:
                 yield entry
-                if entry.is_dir(follow_symlinks=False) and not _is_leaf(entry.name):
+                if entry.is_dir(follow_symlinks=False) and not _is_leaf(entry):
                     pending.append(entry.path)
 
 
-def _is_leaf(name: str) -> bool:
-    return name in PACKAGE_FOLDERS or is_protected_name(name) or is_secret(name)
+def _is_leaf(entry: os.DirEntry[str]) -> bool:
+    return entry.name in PACKAGE_FOLDERS or _is_protected_entry(entry) or is_secret(entry.name)
+
+
+def _is_protected_entry(entry: os.DirEntry[str]) -> bool:
+    if is_protected_name(entry.name):
+        return True
+    return entry.name in START_UP_NAMES and is_protected_name("/".join(entry.path.split("/")[-2:]))
 
 
 def move_new_protected(folder: str, before: SensitivePaths) -> list[str]:

@@ -96,6 +96,14 @@ class UndoFolder:
             digest = step.target.digest
             return now, b"" if digest is None or log is None else b"".join(log.copies.read(digest))
 
+    def release(self, thread: str) -> None:
+        """Close the log of a thread that no tool uses now, so that another process can open it."""
+        with self._guard:
+            log = self._logs.get(thread)
+            if log is not None and not log.is_active:
+                del self._logs[thread]
+                log.close()
+
     def delete(self, thread: str) -> None:
         """Delete the records and copies of a thread."""
         with self._guard:
@@ -120,14 +128,26 @@ class UndoFolder:
                     shutil.rmtree(path, ignore_errors=True)
                     os.close(descriptor)
 
+    def create(self) -> None:
+        """Create the folder if it is missing; raise `UndoError` if it cannot be used."""
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise UndoError(self._problem(error.strerror)) from error
+        if not os.access(self.folder, os.R_OK | os.W_OK | os.X_OK):
+            raise UndoError(self._problem("it cannot be written"))
+
+    def _problem(self, reason: str | None) -> str:
+        return f"{self.folder}: copies for undo cannot be kept here: {reason}; name another folder with ANTIPHON_UNDO"
+
     def log(self, thread: str, workspace: Workspace) -> UndoLog | None:
         """Open the log of a thread to record changes; None if the folder of copies is inside the workspace."""
         if self.folder.is_relative_to(workspace.folder):
             return None
         with self._guard:
             if not self._is_pruned:
+                self.create()
                 self._is_pruned = True
-                self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self.prune()
             is_new = thread not in self._logs
             log = self._open(thread)

@@ -16,6 +16,7 @@ from antiphon.server.requests import require_kind
 from antiphon.threads.errors import Busy, Refused, UnknownThread
 
 Json = Mapping[str, Any]
+ID_BYTES = 12  # of a thread: it cannot be guessed
 INPUT_BYTES = 6
 MAIN = "main"
 CHAT = "chat"
@@ -46,7 +47,9 @@ async def begin(context: ServerContext, conversation: Conversation, position: Po
     settings = dict(conversation.settings)
     if conversation.prompt.earlier:
         settings["history"] = history_of(conversation.prompt.earlier)
-    thread = await context.app.threads.create(CHAT, owner=conversation.caller.user, **settings)
+    thread = await context.app.threads.create(
+        CHAT, id=secrets.token_hex(ID_BYTES), owner=conversation.caller.user, **settings
+    )
     return await send(context, thread, conversation.prompt.input, is_kept=conversation.is_kept)
 
 

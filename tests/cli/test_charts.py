@@ -6,7 +6,7 @@ import pytest
 
 from antiphon import initial_transition, transition
 from antiphon.chart.errors import ChartError
-from antiphon.cli.play.charts import ChartFileError, load_machine
+from antiphon.cli.charts import ChartFileError, load_machine
 
 CHART = {
     "id": "m",

@@ -1,4 +1,4 @@
-"""Charts from files, played with placeholders for their functions.
+"""Charts by name: JSON and YAML files, machines of Antiphon, and machines of a module.
 
 A chart in a file has names where a machine has functions. In their place, actions do nothing, guards return true
 unless they are denied, delays take a second, and invoked actors run until a typed event ends them.
@@ -8,13 +8,17 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from antiphon.actors.callbacks import from_callback
+from antiphon.app import own_machines
 from antiphon.chart.errors import ChartError
 from antiphon.chart.machine import Machine, create_machine
+from antiphon.cli.frame import UsageError
+from antiphon.cli.replay import load_machines
 
 PLACEHOLDER_DELAY_MS = 1000
+YAML = (".yaml", ".yml")
 
 
 class ChartFileError(Exception):
@@ -34,24 +38,58 @@ class FunctionNames:
 def load_machine(path: Path, denied: Collection[str] = ()) -> Machine[Any, Any]:
     """Load the machine of a chart file with placeholders for its functions; guards in `denied` return false."""
     config = read_chart(path)
-    names = FunctionNames()
-    _collect_state(config, names)
+    names = function_names(config)
     unknown = set(denied) - names.guards
     if unknown:
         raise ChartError(str(config.get("id") or path.name), "--deny", f"no guard named {min(unknown)!r}", names.guards)
-    return create_machine(
-        config,
-        actions=dict.fromkeys(names.actions, _do_nothing),
-        guards={name: _constant_guard(name not in denied) for name in names.guards},
-        actors=dict.fromkeys(names.actors, from_callback(_do_nothing)),
-        delays=dict.fromkeys(names.delays, PLACEHOLDER_DELAY_MS),
-    )
+    return create_machine(config, **placeholders(names, denied))
+
+
+def find_machine(name: str) -> Machine[Any, Any]:
+    """Return the machine of a chart file, of `module:machine`, or the machine of Antiphon that has this name.
+
+    Functions of a file are placeholders. Raise `ChartError`, `ChartFileError` or `UsageError` if there is none.
+    """
+    if is_chart_file(name):
+        return load_machine(Path(name))
+    if ":" in name:
+        return cast("Machine[Any, Any]", load_machines(name)[0])
+    machines = {machine.id: machine for machine in own_machines()}
+    if name not in machines:
+        raise UsageError(
+            f"{name!r} is no file, and no machine of Antiphon; it has {', '.join(machines)}; "
+            "a machine of yours is module:name"
+        )
+    return machines[name]
+
+
+def is_chart_file(name: str) -> bool:
+    """Return whether a name is that of a file, rather than that of a machine."""
+    return Path(name).suffix.lower() in (".json", *YAML) or Path(name).is_file()
+
+
+def placeholders(names: FunctionNames, denied: Collection[str] = ()) -> dict[str, Any]:
+    """Return functions for the names of a chart: actions do nothing, and guards hold unless they are denied."""
+    return {
+        "actions": dict.fromkeys(names.actions, _do_nothing),
+        "guards": {name: _constant_guard(name not in denied) for name in names.guards},
+        "actors": dict.fromkeys(names.actors, from_callback(_do_nothing)),
+        "delays": dict.fromkeys(names.delays, PLACEHOLDER_DELAY_MS),
+    }
+
+
+def function_names(config: Mapping[str, Any]) -> FunctionNames:
+    """Return the names in a chart that stand for functions."""
+    names = FunctionNames()
+    _collect_state(config, names)
+    return names
 
 
 def read_chart(path: Path) -> dict[str, Any]:
     """Read the chart in a file."""
     try:
-        loaded = json.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
+        loaded = _parse_yaml(path, text) if path.suffix.lower() in YAML else json.loads(text)
     except OSError as error:
         raise ChartFileError(f"cannot read {path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
@@ -63,6 +101,29 @@ def read_chart(path: Path) -> dict[str, Any]:
     if not isinstance(loaded, dict):
         raise ChartFileError(f"{path}: a chart must be a JSON object, not {type(loaded).__name__}")
     return loaded
+
+
+def _parse_yaml(path: Path, text: str) -> Any:
+    """Parse YAML without aliases, which could make a small file a huge chart; `on` and `off` are texts."""
+    try:
+        import yaml
+    except ImportError as error:
+        raise ChartFileError(f"{path}: YAML needs PyYAML; run: pip install 'antiphon[agents]'") from error
+    try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
+            raise ChartFileError(f"{path}: aliases (*name) are not read; write the part again")
+        return yaml.load(text, _chart_loader(yaml.SafeLoader))
+    except yaml.YAMLError as error:
+        raise ChartFileError(f"{path}: invalid YAML: {' '.join(str(error).split())}") from error
+
+
+def _chart_loader(base: Any) -> Any:
+    """Return a loader for which the key `on` is a text, and not true as in YAML 1.1."""
+    resolvers = {
+        first: [(tag, pattern) for tag, pattern in pairs if tag != "tag:yaml.org,2002:bool" or first not in "yYnNoO"]
+        for first, pairs in base.yaml_implicit_resolvers.items()
+    }
+    return type("ChartLoader", (base,), {"yaml_implicit_resolvers": resolvers})
 
 
 def _do_nothing() -> None:

@@ -1,0 +1,1 @@
+"""Parts of `server.py`: the provider, the load, and the servers beside Antiphon's."""

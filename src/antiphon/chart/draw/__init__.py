@@ -1,0 +1,1 @@
+"""Pictures of charts: SVG, the language of Graphviz, tables and plain text."""

@@ -1,0 +1,1 @@
+"""The command `antiphon chart`: check, draw, explore and compare charts."""

@@ -1,0 +1,40 @@
+"""The command `antiphon chart`: its subcommands."""
+
+import argparse
+
+from antiphon.chart.errors import ChartError
+from antiphon.cli.chart.checking import add_check
+from antiphon.cli.chart.drawing import add_draw
+from antiphon.cli.chart.exploring import add_paths
+from antiphon.cli.charts import ChartFileError
+from antiphon.cli.frame import CliCommand, UsageError
+from antiphon.cli.options import Subcommands, run_subcommand
+
+EPILOG = """A chart is a JSON or YAML file, the name of a machine of Antiphon, or module:machine.
+
+examples:
+  antiphon chart check door.json
+  antiphon chart draw door.json -o door.svg
+  antiphon chart draw streaming --at idle
+  antiphon chart draw debate --as table
+  antiphon chart paths door.json
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the subcommands."""
+    commands = Subcommands(parser, store=False)
+    add_check(commands)
+    add_draw(commands)
+    add_paths(commands)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run a subcommand."""
+    try:
+        return run_subcommand(options)
+    except (ChartError, ChartFileError) as error:
+        raise UsageError(str(error)) from error
+
+
+COMMAND = CliCommand("Check, draw, explore and compare charts.", add_options, run, EPILOG)

@@ -1,0 +1,189 @@
+"""Windows: a command works on the threads of a store, in its own process or by the server that owns the store.
+
+1. `--server URL` names a server. Otherwise the server of the store on this machine is used, if it runs.
+2. A question starts that server if there is none; other commands own the store themselves then.
+3. `--no-server`, ANTIPHON_SERVER=off, or no packages for a server: everything is done in this process.
+"""
+
+import argparse
+import asyncio
+import os
+import stat
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from antiphon.cli.frame import UsageError
+from antiphon.cli.options import existing_store
+from antiphon.client import local
+from antiphon.paths import store_path
+from antiphon.providers.registry import Models
+from antiphon.runtime.errors import StoreBusy
+from antiphon.version import VERSION
+
+if TYPE_CHECKING:
+    from antiphon.app import App
+    from antiphon.client.client import Client
+    from antiphon.client.library import ClientLibrary
+    from antiphon.threads.library import Library
+
+Window: TypeAlias = "App | Client"
+AnyLibrary: TypeAlias = "Library | ClientLibrary"
+ENDING_S = 10.0  # the longest wait for a server that hands the store over
+POLL_S = 0.02
+
+
+def add_server(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose a server."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--server", metavar="URL", help="use the threads of a server; ANTIPHON_TOKEN is its token")
+    group.add_argument("--no-server", action="store_true", help="do everything in this process")
+    parser.add_argument("--token-file", type=Path, metavar="FILE", help="a private file with the token of --server")
+
+
+@asynccontextmanager
+async def open_window(
+    options: argparse.Namespace, store: Path, open_app: Callable[[], "App"], *, starts: bool = False
+) -> AsyncIterator[Window]:
+    """Open the app in this process, or a client of the server that has the threads; `starts` starts one if needed."""
+    address = await find_address(options, store, starts=starts)
+    if address is None:
+        app = open_app()
+        try:
+            await app.__aenter__()
+        except StoreBusy as error:
+            address = await _address_of_owner(options, store, error)
+        else:
+            try:
+                yield app
+            finally:
+                await app.__aexit__(None, None, None)
+            return
+    async with open_client(options, address) as client:
+        yield client
+
+
+def models_of(window: Window) -> Models | None:
+    """Return the models of this machine that a window uses; None if they are those of another."""
+    if not hasattr(window, "connection"):
+        return window.models
+    return Models() if window.connection.is_local else None
+
+
+@asynccontextmanager
+async def open_records(options: argparse.Namespace) -> AsyncIterator[AnyLibrary]:
+    """Open the library of a server, or that of the store, which is read beside the process that owns it."""
+    if options.server is None:
+        # Imported here because a client does not need it.
+        from antiphon.app import open_library
+
+        async with open_library(existing_store(options)) as library:
+            yield library
+        return
+    async with open_server(options) as client:
+        assert client is not None
+        yield client.library
+
+
+@asynccontextmanager
+async def open_server(options: argparse.Namespace) -> AsyncIterator["Client | None"]:
+    """Open a client of the server that has the threads of an existing store; None if there is none."""
+    address = await find_address(options, named_store(options))
+    if address is None:
+        yield None
+        return
+    async with open_client(options, address) as client:
+        yield client
+
+
+def named_store(options: argparse.Namespace) -> Path:
+    """Return the path of an existing store; with `--server` there need not be one."""
+    return store_path() if options.server is not None else existing_store(options)
+
+
+@asynccontextmanager
+async def open_client(options: argparse.Namespace, address: str | Path) -> AsyncIterator["Client"]:
+    """Open a client of a server; one of this machine gets the keys of this environment for its threads."""
+    # Imported here because the HTTP library is slow to load.
+    from antiphon.client.client import Client
+
+    async with Client(address, _token(options)) as client:
+        if client.connection.is_local:
+            await client.give_keys(os.environ)
+        yield client
+
+
+async def find_address(options: argparse.Namespace, store: Path, *, starts: bool = False) -> str | Path | None:
+    """Return the address of the server to use, or None; raise `UsageError` if it cannot be used."""
+    address: str | None = getattr(options, "server", None)
+    if address is not None:
+        if not address.startswith(("http://", "https://")):
+            raise UsageError(f"--server is {address!r}; it must be an address like https://host:8787")
+        return address
+    if not local.is_enabled(os.environ, options):
+        return None
+    try:
+        return await (local.ensure_server(store) if starts else local.find_server(store))
+    except local.LocalServerError as error:
+        raise UsageError(str(error)) from error
+
+
+async def _address_of_owner(options: argparse.Namespace, store: Path, error: StoreBusy) -> Path:
+    """Return the server that has taken the store meanwhile; raise `StoreBusy` again if there is none."""
+    if not getattr(options, "no_server", False) and local.missing_packages():
+        raise StoreBusy(f"{error}; {local.NOT_INSTALLED}") from error
+    path = await local.find_server(store) if local.is_enabled(os.environ, options) else None
+    if path is None:
+        raise error
+    return path
+
+
+def free_store(store: Path) -> Path:
+    """Return a store that this process can own: the server of this machine hands it over if it is idle.
+
+    Raise `UsageError` if the server is in use.
+    """
+    if local.is_enabled(os.environ):
+        asyncio.run(_free_store(store))
+    return store
+
+
+async def _free_store(store: Path) -> None:
+    try:
+        path = local.socket_path(store)
+    except local.LocalServerError:
+        return
+    server = await local.read_server(path)
+    if server is None:
+        return
+    is_ending = False
+    if server.mode == "local":
+        body = {"version": VERSION, "ifIdle": True}
+        try:
+            is_ending = (await local.request(path, "POST", "/local/hand-over", body))[0] == 202
+        except (OSError, EOFError, ValueError, TimeoutError):
+            return  # it has ended by itself
+    if not is_ending:
+        raise UsageError(
+            f"{store} is used by a server (process {server.pid}), and this command needs the store for itself; "
+            f"wait until its threads and windows are done, or end it with: kill {server.pid}"
+        )
+    async with asyncio.timeout(ENDING_S):
+        while path.exists():
+            await asyncio.sleep(POLL_S)
+
+
+def _token(options: argparse.Namespace) -> str | None:
+    """Return the token of a file that only its owner can read, or None."""
+    path: Path | None = getattr(options, "token_file", None)
+    if path is None:
+        return None
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+    if mode & 0o077:
+        raise UsageError(f"{path} can be read by others; run: chmod 600 {path}")
+    return text

@@ -1,0 +1,135 @@
+"""Rules of requests that only windows of this machine may make: routes, folders, and threads that have one."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+
+from antiphon.providers.base import Tool
+from antiphon.runtime.errors import RuntimeFault
+from antiphon.runtime.histories import HistoryIds, is_continued
+from antiphon.server.access import SAFE
+from antiphon.server.context import Context, ServerContext
+from antiphon.server.folders import WORKSPACE
+from antiphon.server.local import LocalServer, is_local
+from antiphon.server.models import WindowModels
+from antiphon.server.problems import ProblemError
+from antiphon.server.windows import WINDOW
+from antiphon.threads import MODES
+
+MODE = "mode"
+# Changes of a thread that let no tool run.
+HARMLESS = ("stop", "pause", "archive", "unarchive")
+CHANGING = ("threads", "actors")
+NO_SOCKET = "this is for windows of the server's machine, over its socket"
+
+
+async def find_local(request: Request, context: Context) -> LocalServer:
+    """Return the local side of the server for a request over its socket; raise `ProblemError` for any other."""
+    if not is_local(request.scope) or context.local is None:
+        raise ProblemError("not_allowed", NO_SOCKET)
+    return context.local
+
+
+Local = Annotated[LocalServer, Depends(find_local)]
+
+
+async def check_remote_change(context: ServerContext, method: str, path: str) -> None:
+    """Raise `ProblemError` if a request over TCP would let the tools of a folder of this machine run."""
+    parts = path.strip("/").split("/")
+    if context.local is None or method in SAFE or len(parts) < 3 or parts[0] not in CHANGING or parts[2] in HARMLESS:
+        return
+    await check_no_folder(context, parts[1])
+
+
+async def check_no_folder(context: ServerContext, thread: str) -> None:
+    """Raise `ProblemError` if a thread uses tools in a folder of this machine, which only windows may continue."""
+    if context.local is None:
+        return
+    try:
+        folder = await context.local.folders.folder_of(thread)
+    except RuntimeFault:
+        return  # there is no such thread
+    if folder is not None:
+        raise ProblemError(
+            "not_allowed",
+            f"thread {thread!r} uses tools in a folder of the server's machine; continue it in a terminal there",
+        )
+
+
+def take_local_settings(body: dict[str, Any], *, is_window: bool) -> dict[str, Any]:
+    """Return the settings of a new thread, with the folder and the mode of a window; refuse them over TCP."""
+    settings = dict(body)
+    mode = settings.pop(MODE, None)
+    if not is_window:
+        for name in (WORKSPACE, MODE):
+            if name in body:
+                raise ProblemError("not_allowed", f"{name}: {NO_SOCKET}")
+        return settings
+    if WORKSPACE in settings:
+        settings[WORKSPACE] = str(check_folder(settings[WORKSPACE]))
+    if mode is not None:
+        settings["consent"] = {**(settings.get("consent") or {}), MODE: check_mode(mode)}
+    return settings
+
+
+def offered_tools(context: ServerContext, *, is_window: bool) -> Sequence[Tool]:
+    """Return the tools that a request may name: those of its folder for a window, and those of the operator's else."""
+    if context.local is None:
+        toolbox = context.app.chats.resources.toolbox
+        return () if toolbox is None else toolbox.tools
+    folders = context.local.folders
+    return folders.tools if is_window else folders.others.tools
+
+
+def forget_thread(context: ServerContext, thread: str) -> None:
+    """Forget the windows and the folder of a thread that was deleted: another one may get its id."""
+    if context.local is not None:
+        context.local.windows.forget(thread)
+        context.local.folders.forget(thread)
+
+
+def check_folder(text: str) -> Path:
+    """Return the real path of a folder for tools; raise `ProblemError` if it is none."""
+    if "\0" in text or not Path(text).is_absolute() or not Path(text).is_dir():
+        raise ProblemError("bad_settings", f"workspace is {text!r}; it must be the absolute path of a folder")
+    return Path(text).resolve()
+
+
+def check_mode(mode: str) -> str:
+    """Return a mode of permission; raise `ProblemError` if there is no such mode."""
+    if mode not in MODES:
+        raise ProblemError("bad_settings", f"mode is {mode!r}; it must be one of {', '.join(MODES)}")
+    return mode
+
+
+def join_thread(context: ServerContext, thread: str) -> None:
+    """Note that the window of this request, if it is of one, works on a thread, so that its keys are used for it."""
+    if context.local is not None:
+        context.local.windows.join(WINDOW.get(), thread)
+
+
+async def join_changed_thread(context: ServerContext, method: str, path: str) -> None:
+    """Note that a window works on the thread that its request changes, and trust the models of that thread."""
+    parts = path.strip("/").split("/")
+    if method in SAFE or len(parts) < 3 or parts[0] not in CHANGING or context.local is None:
+        return
+    join_thread(context, parts[1])
+    models = context.app.models
+    if not isinstance(models, WindowModels):
+        return
+    with suppress(RuntimeFault):  # the route says that there is no such thread
+        origin = await context.app.runtime.origin(parts[1])
+        if not is_continued(HistoryIds(origin.history).current):
+            models.trust(created_with((origin.input or {}).get("config") or {}))
+
+
+def created_with(config: Mapping[str, Any]) -> list[str]:
+    """Return the models that were checked when a thread was created with its settings."""
+    agents = config.get("agents") or {}
+    users = [config, config.get("arbiter"), config.get("judge"), *agents.values(), *(config.get("participants") or ())]
+    settings = [user for user in users if isinstance(user, Mapping)]
+    names = [name for user in settings for name in (user.get("model"), *(user.get("fallback") or ()))]
+    return [name for name in names if isinstance(name, str)]

@@ -1,0 +1,100 @@
+"""Windows: terminals and programs of this machine, their keys, and the threads that they work on.
+
+1. A window is named by a header of its requests. It gives its keys to the server, which keeps them in memory.
+2. The keys of a window are used for threads that it has created or continued, and for no others, as long as the server
+   runs. They are never written, logged or sent to a client.
+3. Without a window's key, a thread uses the key file, as everywhere.
+"""
+
+from collections.abc import Mapping
+from contextvars import ContextVar
+
+from antiphon.providers.keys import OPTIONAL_VARIABLES, VARIABLES, Keys, Secret, make_secret, variables_of
+from antiphon.runtime.tasks import CURRENT
+
+WINDOW: ContextVar[str | None] = ContextVar("antiphon_window", default=None)
+"""The window whose request is answered now."""
+IS_LOCAL: ContextVar[bool] = ContextVar("antiphon_is_local", default=False)
+"""True while a request of a window is answered."""
+KEY_VARIABLES = tuple(
+    name for variables in (*VARIABLES.values(), *OPTIONAL_VARIABLES.values()) for name in variables
+)  # fmt: skip
+MOST_WINDOWS = 1000
+MOST_THREADS = 100_000
+
+
+class Windows:
+    """The windows of a server with their keys, and the threads that they work on, the latest window first."""
+
+    __slots__ = ("_keys", "_threads")
+
+    def __init__(self) -> None:
+        self._keys: dict[str, dict[str, Secret]] = {}
+        self._threads: dict[str, list[str]] = {}
+
+    def __repr__(self) -> str:
+        return f"Windows({len(self._keys)} with keys, {len(self._threads)} threads)"
+
+    def set_keys(self, window: str, keys: Mapping[str, str]) -> None:
+        """Keep the keys of a window, by the names of their variables, in place of those it had.
+
+        Raise `ProviderError` for a key that cannot be one; the error does not quote it.
+        """
+        secrets = {variable: make_secret(value.strip(), variable) for variable, value in keys.items()}
+        self._keys.pop(window, None)
+        self._keys[window] = secrets
+        if len(self._keys) > MOST_WINDOWS:
+            in_use = {name for windows in self._threads.values() for name in windows}
+            idle = next((name for name in self._keys if name not in in_use and name != window), None)
+            self._keys.pop(idle if idle is not None else next(iter(self._keys)))
+
+    def join(self, window: str | None, thread: str) -> None:
+        """Note that a window works on a thread."""
+        if window is None:
+            return
+        windows = [name for name in self._threads.get(thread, ()) if name != window and name in self._keys]
+        self._threads[thread] = [window, *windows]
+        if len(self._threads) > MOST_THREADS:
+            self._threads.pop(next(iter(self._threads)))
+
+    def forget(self, thread: str) -> None:
+        """Forget a thread that was deleted."""
+        self._threads.pop(thread, None)
+
+    def find(self, thread: str | None, window: str | None, name: str) -> Secret | None:
+        """Return the key of a provider for a thread, or for the window that asks."""
+        windows = self._threads.get(thread, []) if thread is not None else [window] if window is not None else []
+        for each in windows:
+            keys = self._keys.get(each, {})
+            for variable in variables_of(name):
+                if variable in keys:
+                    return keys[variable]
+        return None
+
+
+class WindowKeys:
+    """Keys of the window that works on a thread, and after them those of the server: `KeySource`."""
+
+    __slots__ = ("_own", "_windows")
+
+    def __init__(self, windows: Windows, own: Keys | None = None) -> None:
+        self._windows = windows
+        self._own = own or Keys()
+
+    def find(self, name: str) -> Secret | None:
+        """Return the key of a provider, or of a server by its base URL; None if there is none."""
+        task = CURRENT.get()
+        thread = None if task is None else task.root
+        return self._windows.find(thread, WINDOW.get(), name) or self._own.find(name)
+
+    def advice(self, name: str) -> str:
+        """Explain how to provide a missing key."""
+        task = CURRENT.get()
+        variables = variables_of(name)
+        if task is None or not variables:
+            return self._own.advice(name)
+        return (
+            f"no key for {name!r}: thread {task.root!r} continues without the window that had it; set "
+            f"{' or '.join(variables)} and continue with: antiphon chat --thread {task.root}, or for a run: "
+            f"antiphon run --resume {task.root}; or add the key to {self._own.path}"
+        )

@@ -1,0 +1,128 @@
+"""`antiphon chart`: problems, pictures and paths of charts in files, in modules and of Antiphon."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.play.test_command import DOOR
+from tests.fixtures.command import antiphon
+
+CHARTS = sorted(Path("src/antiphon").glob("*/machine/*.json"))
+
+
+@pytest.fixture
+def door(tmp_path):
+    path = tmp_path / "door.json"
+    path.write_text(json.dumps(DOOR))
+    return path
+
+
+def test_check_prints_every_problem_with_its_place(tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_text('{"id": "m", "initial": "x", "states": {"a": {"on": {"GO": "b"}}, "c": 3}}')
+    checked = antiphon("chart", "check", path)
+
+    assert checked.returncode == 1
+    assert checked.stdout.splitlines() == [
+        f"{path}:states.c: expected a mapping, not 3 (broken)",
+        f"{path}:states.a.on.GO.target: the target 'b' of a transition from 'm.a' does not exist: "
+        "no state named 'b' inside 'm'; known: a, c (broken)",
+        f"{path}:initial: no state named 'x' inside; known: a, c (broken)",
+    ]
+
+
+def test_check_finds_nothing_in_the_charts_of_antiphon():
+    checked = antiphon("chart", "check", "thread", "debate", *CHARTS)
+
+    assert (checked.returncode, checked.stdout) == (0, "11 charts, no problem\n")
+
+
+def test_check_looks_up_names_in_a_module(door, tmp_path):
+    (tmp_path / "door_functions.py").write_text("actions = {'creak': print}\nguards = {'hasKey': lambda: True}\n")
+    checked = antiphon("chart", "check", door, "--functions", "door_functions", "--json", cwd=tmp_path)
+
+    assert [(row["rule"], row["path"]) for row in json.loads(checked.stdout)] == [
+        ("broken", "states.opening.invoke.src"),
+        ("broken", "states.opening.after.tooLong"),
+    ]
+
+
+def test_a_rule_can_be_left_out(tmp_path):
+    path = tmp_path / "end.json"
+    path.write_text('{"id": "m", "initial": "a", "states": {"a": {}}}')
+
+    assert antiphon("chart", "check", path).returncode == 1
+    assert antiphon("chart", "check", path, "--ignore", "dead-end").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [("d.svg", "<svg "), ("d.mmd", "stateDiagram-v2"), ("d.dot", 'digraph "door"'), ("d.md", "| state")],
+)
+def test_the_name_of_the_file_chooses_the_format(door, tmp_path, name, first):
+    drawn = antiphon("chart", "draw", door, "-o", tmp_path / name)
+
+    assert (drawn.returncode, drawn.stderr) == (0, "")
+    assert (tmp_path / name).read_text().startswith(first)
+
+
+def test_text_marks_the_active_state(door):
+    drawn = antiphon("chart", "draw", door, "--as", "text", "--at", "opening")
+
+    assert drawn.stdout.splitlines()[3:6] == ["  ▶ opening", "      invoke motor", "      done motor → open"]
+
+
+def test_the_states_of_a_snapshot_are_marked(door, tmp_path):
+    snapshot = tmp_path / "snapshot.json"
+    snapshot.write_text('{"value": "open", "context": {}}')
+
+    assert "▶ ◎ open" in antiphon("chart", "draw", door, "--as", "text", "--snapshot", snapshot).stdout
+    assert "class open active" in antiphon("chart", "draw", door, "--as", "mermaid", "--snapshot", snapshot).stdout
+
+
+def test_a_yaml_chart_is_read_without_aliases(tmp_path):
+    path = tmp_path / "door.yaml"
+    path.write_text("id: door\ninitial: 'off'\nstates:\n  off:\n    on: {GO: off}\n")
+
+    assert "GO → off" in antiphon("chart", "draw", path, "--as", "text").stdout
+    path.write_text("id: &a door\ninitial: *a\n")
+    assert "aliases" in antiphon("chart", "draw", path).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["draw", "nothing"], "is no file, and no machine of Antiphon"),
+        (["draw", "gone.json"], "cannot read gone.json"),
+        (["draw", "thread", "--at", "nowhere"], "nowhere"),
+        (["draw", "thread", "--inside", "nowhere"], "no state named 'nowhere'"),
+        (["draw", "thread", "-o", "thread.png"], "choose a format with --as"),
+        (["draw", "antiphon.nothing:machine"], "cannot import"),
+        (["check", "thread", "--functions", "json"], "has none of actions"),
+        (["paths", "thread", "--payloads", "gone.json"], "cannot be read"),
+    ],
+)
+def test_wrong_usage_is_one_line_with_exit_code_2(words, problem):
+    refused = antiphon("chart", *words)
+
+    assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
+    assert problem in refused.stderr
+
+
+@pytest.mark.parametrize("chart", CHARTS, ids=lambda path: path.stem)
+def test_paths_take_every_transition_of_a_chart_without_its_functions(chart):
+    found = antiphon("chart", "paths", chart, "--json")
+
+    assert json.loads(found.stdout)["missing"] == {}
+    assert found.returncode == 0
+
+
+def test_the_shortest_path_to_a_state(door):
+    assert antiphon("chart", "paths", door, "--to", "open").stdout == (
+        "closed -- OPEN [hasKey] --> opening -- done motor --> open (done)\n"
+    )
+
+
+def test_a_state_that_is_never_reached_is_a_failure(door):
+    assert antiphon("chart", "paths", door, "--to", "cellar").returncode == 1
