@@ -16,7 +16,7 @@ from antiphon.providers.base import Done, TextDelta
 from antiphon.server.callers import OPERATOR, Caller
 from antiphon.server.context import ServerContext
 from antiphon.server.facades.known_conversations import Position
-from antiphon.server.facades.openai.conversations import Conversation, begin, check_chat, head_of
+from antiphon.server.facades.openai.conversations import ClientConversation, begin, check_chat, head_of
 from antiphon.server.facades.openai.errors import error_body, error_status
 from antiphon.server.facades.openai.previous import find_previous
 from antiphon.server.facades.openai.prompts import read_messages
@@ -144,7 +144,7 @@ def test_requests_that_continue_a_conversation_at_once_have_threads_of_their_own
         content = await app.threads.content(thread)
         assert content is not None
         prompt = read_messages([{"role": "user", "content": "Hi"}, said(first), {"role": "user", "content": "slow"}])
-        conversation = Conversation(OPERATOR, {"model": facade.model}, prompt)
+        conversation = ClientConversation(OPERATOR, {"model": facade.model}, prompt)
         position = Position(thread, head_of(content))
         turns = await asyncio.gather(*(begin(context, conversation, position) for _ in range(3)))
         for turn in turns:
@@ -171,7 +171,7 @@ def test_threads_of_other_users_are_unknown(facade: Facade) -> None:
 
 def test_users_do_not_continue_the_conversations_of_others() -> None:
     prompt = read_messages([{"role": "user", "content": "Hi"}])
-    digests = {Conversation(Caller(user), {}, prompt).digest(prompt.messages) for user in ("", "ann", "bob")}
+    digests = {ClientConversation(Caller(user), {}, prompt).digest(prompt.messages) for user in ("", "ann", "bob")}
 
     assert len(digests) == 3
 

@@ -23,7 +23,7 @@ CHAT = "chat"
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class ClientConversation:
     """A prompt with the settings of its thread, for a caller."""
 
     caller: Caller
@@ -37,7 +37,7 @@ class Conversation:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-async def begin(context: ServerContext, conversation: Conversation, position: Position | None) -> ThreadTurn:
+async def begin(context: ServerContext, conversation: ClientConversation, position: Position | None) -> ThreadTurn:
     """Continue the thread at a position if it still stands there; create one with the history otherwise."""
     if position is not None and await _stands_at(context, position):
         try:
@@ -105,7 +105,7 @@ def history_of(messages: Iterable[Json]) -> dict[str, Any]:
 
 
 def remember(
-    context: ServerContext, conversation: Conversation, reply: list[dict[str, Any]], thread: str, head: str | None
+    context: ServerContext, conversation: ClientConversation, reply: list[dict[str, Any]], thread: str, head: str | None
 ) -> None:
     """Note where a conversation stands after a reply, for the request that continues it."""
     messages = [*conversation.prompt.messages, {"role": "assistant", "parts": reply}]
