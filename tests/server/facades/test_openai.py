@@ -1,5 +1,6 @@
 """The API of OpenAI on the wire: frames, threads, errors, and what happens if a client goes away."""
 
+import asyncio
 import json
 import socket
 from collections.abc import Iterator
@@ -12,8 +13,15 @@ import pytest
 from antiphon.app import App
 from antiphon.errors import Code
 from antiphon.providers.base import Done, TextDelta
+from antiphon.server.callers import OPERATOR, Caller
+from antiphon.server.context import ServerContext
+from antiphon.server.facades.known_conversations import Position
+from antiphon.server.facades.openai.conversations import ClientConversation, begin, check_chat, head_of
 from antiphon.server.facades.openai.errors import error_body, error_status
+from antiphon.server.facades.openai.previous import find_previous
+from antiphon.server.facades.openai.prompts import read_messages
 from antiphon.server.problems import ProblemError
+from antiphon.threads.errors import UnknownThread
 from tests.fixtures.chats import Teller
 from tests.fixtures.openai_facade import ADD, SCRIPT, TOOL, chunks, openai_server
 from tests.fixtures.server import PATIENCE_S, CheckedClient, LiveServer, live_server
@@ -114,6 +122,58 @@ def test_a_thread_that_was_continued_elsewhere_is_not_continued(facade: Facade) 
     facade.server.wait_until_idle(thread_of(first))
 
     assert thread_of(facade.chat("Hi", said(first), "Again")) != thread_of(first)
+
+
+def test_a_thread_that_is_busy_is_not_continued(facade: Facade) -> None:
+    first = facade.chat("Hi")
+    body = {"model": facade.model, "messages": [{"role": "user", "content": "Hi"}, said(first)]}
+    slow = {**body, "stream": True, "messages": [*body["messages"], {"role": "user", "content": "slow"}]}
+    with facade.client.http.stream("POST", CHAT, json=slow) as busy:
+        second = facade.chat("Hi", said(first), "Again")
+
+    assert busy.headers["x-antiphon-thread"] == thread_of(first) != thread_of(second)
+    assert said(second)["content"] == "Hello there."
+
+
+def test_requests_that_continue_a_conversation_at_once_have_threads_of_their_own(facade: Facade) -> None:
+    first = facade.chat("Hi")
+
+    async def continue_at_once(app: App) -> list[str]:
+        context = ServerContext(app, facade.server.settings)
+        thread = thread_of(first)
+        content = await app.threads.content(thread)
+        assert content is not None
+        prompt = read_messages([{"role": "user", "content": "Hi"}, said(first), {"role": "user", "content": "slow"}])
+        conversation = ClientConversation(OPERATOR, {"model": facade.model}, prompt)
+        position = Position(thread, head_of(content))
+        turns = await asyncio.gather(*(begin(context, conversation, position) for _ in range(3)))
+        for turn in turns:
+            await turn.close()
+        return [turn.thread for turn in turns]
+
+    threads = facade.server.call(continue_at_once)
+    assert len({*threads}) == 3
+    assert thread_of(first) in threads
+
+
+def test_threads_of_other_users_are_unknown(facade: Facade) -> None:
+    async def find(app: App) -> None:
+        thread = await app.threads.create("chat", model=facade.model, owner="ann")
+        context = ServerContext(app, facade.server.settings)
+        await check_chat(context, Caller("ann"), thread)
+        with pytest.raises(UnknownThread):
+            await check_chat(context, Caller("bob"), thread)
+        with pytest.raises(ProblemError, match="there is no response"):
+            await find_previous(context, Caller("bob"), f"resp_{thread}_in1")
+
+    facade.server.call(find)
+
+
+def test_users_do_not_continue_the_conversations_of_others() -> None:
+    prompt = read_messages([{"role": "user", "content": "Hi"}])
+    digests = {ClientConversation(Caller(user), {}, prompt).digest(prompt.messages) for user in ("", "ann", "bob")}
+
+    assert len(digests) == 3
 
 
 def test_a_model_may_name_a_thread(facade: Facade) -> None:
@@ -356,6 +416,8 @@ def test_a_function_is_called_and_answered_by_the_client(facade: Facade) -> None
     second = facade.post(RESPONSES, input=output, tools=tools, previous_response_id=first.json()["id"])
     assert thread_of(second) == thread_of(first)
     assert second.json()["output"][-1]["content"][0]["text"] == "It is 3."
+    again = facade.post(RESPONSES, input=output, tools=tools, previous_response_id=first.json()["id"])
+    assert (thread_of(again) == thread_of(first), facade.read(thread_of(again))["turns"]) == (False, 1)
     question = {"role": "user", "content": "add 1 and 2"}
     whole = facade.post(RESPONSES, input=[question, *first.json()["output"], *output], tools=tools)
     assert whole.json()["output"][-1]["content"][0]["text"] == "It is 3."

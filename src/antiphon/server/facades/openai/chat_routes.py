@@ -11,8 +11,8 @@ from antiphon.server.context import Context
 from antiphon.server.contracts import Routes, read_body
 from antiphon.server.facades.openai import conversations, options
 from antiphon.server.facades.openai.bodies import ChatCompletion, ChatCompletionRequest, ErrorReply
-from antiphon.server.facades.openai.completions import ChunkWriter, completion, reply_parts
-from antiphon.server.facades.openai.conversations import Conversation
+from antiphon.server.facades.openai.completions import CompletionWriter, completion, reply_parts
+from antiphon.server.facades.openai.conversations import ClientConversation
 from antiphon.server.facades.openai.exchange import MEDIA_TYPES, CollectedReply, Exchange
 from antiphon.server.facades.openai.prompts import read_messages
 from antiphon.server.facades.openai.requests import drop_nulls, is_streamed
@@ -37,13 +37,13 @@ async def create_chat_completion(request: Request, context: Context, caller: Req
     prompt = read_messages(body["messages"])
     has_usage = is_streamed(body) and _has_usage(body)
     model: str = body["model"]
-    conversation: Conversation | None = None
+    conversation: ClientConversation | None = None
     if model.startswith(THREAD_PREFIX):
         options.check_no_settings(body)
         turn = await conversations.continue_thread(context, caller, model.removeprefix(THREAD_PREFIX), prompt)
     else:
         settings = options.chat_settings(model, prompt.system, options.read_chat_options(body))
-        conversation = Conversation(caller, settings, prompt, body.get("store", True))
+        conversation = ClientConversation(caller, settings, prompt, body.get("store", True))
         known = context.conversations.find(conversation.digest(prompt.earlier))
         turn = await conversations.begin(context, conversation, known)
     id = f"chatcmpl-{turn.thread}-{turn.input}"
@@ -56,7 +56,7 @@ async def create_chat_completion(request: Request, context: Context, caller: Req
 
     exchange = Exchange(context, request, turn, remember)
     if is_streamed(body):
-        return await exchange.stream(ChunkWriter(id, model, created, has_usage=has_usage))
+        return await exchange.stream(CompletionWriter(id, model, created, has_usage=has_usage))
     return await exchange.answer(lambda reply: completion(id, model, created, reply.text, reply.thought, reply.end))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from antiphon.messages import Usage
 from antiphon.runtime.encoding import encode
 from antiphon.server.facades.openai.errors import error_body
-from antiphon.server.facades.openai.turns import Json, TurnEnded, TurnEvent, TurnFailed, TurnText, TurnThought
+from antiphon.server.facades.openai.turns import Json, TurnEnd, TurnEvent, TurnFailure, TurnText, TurnThought
 
 DONE = b"data: [DONE]\n\n"
 
@@ -28,14 +28,14 @@ def call_of(call: Json) -> dict[str, Any]:
     return {"id": call["id"], "type": "function", "function": function}
 
 
-def reply_parts(text: str, end: TurnEnded) -> list[dict[str, Any]]:
+def reply_parts(text: str, end: TurnEnd) -> list[dict[str, Any]]:
     """Return a reply as the client will send it back: its text, and its calls."""
     words = [{"type": "text", "text": text}] if text else []
     keys = ("id", "name", "arguments")
     return [*words, *({"type": "toolCall", **{key: call[key] for key in keys}} for call in end.calls)]
 
 
-class ChunkWriter:
+class CompletionWriter:
     """Writes the chunks of one completion."""
 
     def __init__(self, id: str, model: str, created: int, *, has_usage: bool) -> None:
@@ -53,9 +53,9 @@ class ChunkWriter:
                 return self._chunk({"content": text})
             case TurnThought(text):
                 return self._chunk({"reasoning_content": text, "reasoning": text})
-            case TurnFailed(problem):
+            case TurnFailure(problem):
                 return _data(error_body(problem))
-            case TurnEnded(finish, calls, usage):
+            case TurnEnd(finish, calls, usage):
                 return b"".join([*self._calls(calls), self._chunk({}, finish), *self._usage(usage), DONE])
 
     def _calls(self, calls: Iterable[Json]) -> Iterable[bytes]:
@@ -75,7 +75,7 @@ def _data(value: Any) -> bytes:
     return f"data: {encode(value)}\n\n".encode()
 
 
-def completion(id: str, model: str, created: int, text: str, thought: str, end: TurnEnded) -> dict[str, Any]:
+def completion(id: str, model: str, created: int, text: str, thought: str, end: TurnEnd) -> dict[str, Any]:
     """Return a whole completion."""
     message: dict[str, Any] = {"role": "assistant", "content": text or None, "refusal": None}
     if thought:

@@ -13,7 +13,7 @@ from antiphon.server.facades.known_conversations import Position
 from antiphon.server.facades.openai.prompts import ClientPrompt
 from antiphon.server.facades.openai.turns import ThreadTurn
 from antiphon.server.requests import require_kind
-from antiphon.threads.errors import Refused, UnknownThread
+from antiphon.threads.errors import Busy, Refused, UnknownThread
 
 Json = Mapping[str, Any]
 ID_BYTES = 12  # of a thread: it cannot be guessed
@@ -23,7 +23,7 @@ CHAT = "chat"
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class ClientConversation:
     """A prompt with the settings of its thread, for a caller."""
 
     caller: Caller
@@ -37,12 +37,12 @@ class Conversation:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-async def begin(context: ServerContext, conversation: Conversation, position: Position | None) -> ThreadTurn:
+async def begin(context: ServerContext, conversation: ClientConversation, position: Position | None) -> ThreadTurn:
     """Continue the thread at a position if it still stands there; create one with the history otherwise."""
     if position is not None and await _stands_at(context, position):
         try:
             return await send(context, position.thread, conversation.prompt.input, is_kept=conversation.is_kept)
-        except Refused:
+        except (Busy, Refused):
             pass  # another request has continued it in the meantime
     settings = dict(conversation.settings)
     if conversation.prompt.earlier:
@@ -105,7 +105,7 @@ def history_of(messages: Iterable[Json]) -> dict[str, Any]:
 
 
 def remember(
-    context: ServerContext, conversation: Conversation, reply: list[dict[str, Any]], thread: str, head: str | None
+    context: ServerContext, conversation: ClientConversation, reply: list[dict[str, Any]], thread: str, head: str | None
 ) -> None:
     """Note where a conversation stands after a reply, for the request that continues it."""
     messages = [*conversation.prompt.messages, {"role": "assistant", "parts": reply}]

@@ -10,7 +10,7 @@ from antiphon.runtime.encoding import encode
 from antiphon.server.context import ServerContext
 from antiphon.server.contracts import JSON, json_response
 from antiphon.server.facades.openai.errors import error_body
-from antiphon.server.facades.openai.turns import ThreadTurn, TurnEnded, TurnEvent, TurnFailed, TurnText, TurnThought
+from antiphon.server.facades.openai.turns import ThreadTurn, TurnEnd, TurnEvent, TurnFailure, TurnText, TurnThought
 from antiphon.server.facades.openai.waiting import STOPPING, ClientGone, wait_for
 from antiphon.server.problems import ProblemError
 from antiphon.server.streams import MEDIA_TYPE, EventStream
@@ -37,7 +37,7 @@ class CollectedReply(NamedTuple):
 
     text: str
     thought: str
-    end: TurnEnded
+    end: TurnEnd
 
 
 class Exchange:
@@ -61,13 +61,13 @@ class Exchange:
                     self._texts.append(text)
                 case TurnThought(text):
                     self._thoughts.append(text)
-                case TurnEnded():
+                case TurnEnd():
                     self._on_end(self._collected(event))
-                case TurnFailed():
+                case TurnFailure():
                     pass
             yield event
 
-    def _collected(self, end: TurnEnded) -> CollectedReply:
+    def _collected(self, end: TurnEnd) -> CollectedReply:
         return CollectedReply("".join(self._texts), "".join(self._thoughts), end)
 
     async def answer(self, make: Callable[[CollectedReply], Any]) -> Response:
@@ -82,9 +82,9 @@ class Exchange:
 
     async def _collect(self) -> CollectedReply:
         async for event in self._events:
-            if isinstance(event, TurnFailed):
+            if isinstance(event, TurnFailure):
                 raise event.problem
-            if isinstance(event, TurnEnded):
+            if isinstance(event, TurnEnd):
                 return self._collected(event)
         raise ProblemError("internal", "the thread has ended without a reply")
 
@@ -93,7 +93,7 @@ class Exchange:
         is_begun = False
         try:
             first = await wait_for(self._context, self._request, self._first())
-            if isinstance(first, TurnFailed):
+            if isinstance(first, TurnFailure):
                 raise first.problem
             is_begun = True
         except ClientGone:

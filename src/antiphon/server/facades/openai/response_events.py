@@ -6,7 +6,7 @@ from typing import Any
 from antiphon.messages import Usage
 from antiphon.runtime.encoding import encode
 from antiphon.server.facades.openai.errors import error_body
-from antiphon.server.facades.openai.turns import Json, TurnEnded, TurnEvent, TurnFailed, TurnText, TurnThought
+from antiphon.server.facades.openai.turns import Json, TurnEnd, TurnEvent, TurnFailure, TurnText, TurnThought
 
 INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
@@ -53,14 +53,14 @@ class ResponseWriter:
                 return b"".join(self._grow("message", text))
             case TurnThought(text):
                 return b"".join(self._grow("reasoning", text))
-            case TurnFailed(problem):
+            case TurnFailure(problem):
                 error = error_body(problem)["error"]
                 self.response |= {"status": "failed", "error": {"code": error["code"], "message": error["message"]}}
                 return b"".join([*self._close("incomplete"), self._state("failed")])
-            case TurnEnded():
+            case TurnEnd():
                 return b"".join(self._end(event))
 
-    def write_whole(self, text: str, thought: str, end: TurnEnded) -> dict[str, Any]:
+    def write_whole(self, text: str, thought: str, end: TurnEnd) -> dict[str, Any]:
         """Return the response with a whole reply."""
         for event in (TurnThought(thought), TurnText(text)):
             if event.text:
@@ -68,7 +68,7 @@ class ResponseWriter:
         self.write(end)
         return self.response
 
-    def _end(self, end: TurnEnded) -> Iterator[bytes]:
+    def _end(self, end: TurnEnd) -> Iterator[bytes]:
         reason = INCOMPLETE.get(end.finish)
         yield from self._close("completed" if reason is None else "incomplete")
         for call in end.calls:

@@ -12,7 +12,7 @@ from antiphon.server.contracts import Routes, read_body
 from antiphon.server.facades.known_conversations import Position
 from antiphon.server.facades.openai import conversations, options, previous
 from antiphon.server.facades.openai.bodies import ErrorReply, ResponseObject, ResponseRequest
-from antiphon.server.facades.openai.conversations import Conversation
+from antiphon.server.facades.openai.conversations import ClientConversation
 from antiphon.server.facades.openai.exchange import MEDIA_TYPES, Exchange
 from antiphon.server.facades.openai.items import read_input
 from antiphon.server.facades.openai.requests import drop_nulls, is_streamed
@@ -43,7 +43,9 @@ async def create_response(request: Request, context: Context, caller: RequestCal
     settings = options.chat_settings(body["model"], prompt.system, chosen)
     if position is not None and not await previous.has_settings(context, position.thread, settings):
         position = None
-    turn = await conversations.begin(context, Conversation(caller, settings, prompt, body.get("store", True)), position)
+    turn = await conversations.begin(
+        context, ClientConversation(caller, settings, prompt, body.get("store", True)), position
+    )
     writer = ResponseWriter(f"{previous.ID_PREFIX}{turn.thread}_{turn.input}", int(time.time()), _echo(body))
     exchange = Exchange(context, request, turn, lambda reply: None)
     if is_streamed(body):

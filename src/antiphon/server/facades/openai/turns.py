@@ -31,7 +31,7 @@ class TurnThought:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnd:
     """End of a reply: why it ended, the calls that the client is to make, the usage, and the last message."""
 
     finish: Finish
@@ -41,15 +41,15 @@ class TurnEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnFailed:
+class TurnFailure:
     """End of a reply that failed."""
 
     problem: ProblemError
 
 
 WORDS: Mapping[str, type[TurnText | TurnThought]] = {"text": TurnText, "thinking": TurnThought}
-TurnEvent = TurnText | TurnThought | TurnEnded | TurnFailed
-"""Part of a turn; the last one is `TurnEnded` or `TurnFailed`."""
+TurnEvent = TurnText | TurnThought | TurnEnd | TurnFailure
+"""Part of a turn; the last one is `TurnEnd` or `TurnFailure`."""
 
 
 class ThreadTurn:
@@ -84,7 +84,7 @@ class ThreadTurn:
                     return
         except EXPECTED as error:
             self._is_over = True
-            yield TurnFailed(problem_of(error) or ProblemError("internal", str(error)))
+            yield TurnFailure(problem_of(error) or ProblemError("internal", str(error)))
 
     def _note(self, activity: Activity) -> None:
         facts = activity.facts
@@ -102,18 +102,18 @@ class ThreadTurn:
             case "reply_failed":
                 self._error = facts["error"] or {}
 
-    def _end(self) -> TurnEnded | TurnFailed:
+    def _end(self) -> TurnEnd | TurnFailure:
         status = self._status
         if status == "completed":
-            return TurnEnded("length" if self._stop == "length" else "stop", (), self._usage, self._head)
+            return TurnEnd("length" if self._stop == "length" else "stop", (), self._usage, self._head)
         if status == "waiting" and self._reason == "tools":
-            return TurnEnded("tool_calls", self._calls, self._usage, self._head)
+            return TurnEnd("tool_calls", self._calls, self._usage, self._head)
         if status == "waiting":
             advice = f"answer it with POST /threads/{self.thread}/respond"
-            return TurnFailed(ProblemError("refused", f"the thread waits for a person ({self._reason}); {advice}"))
+            return TurnFailure(ProblemError("refused", f"the thread waits for a person ({self._reason}); {advice}"))
         if self._error.get("code") == Code.REFUSED:
-            return TurnEnded("content_filter", (), self._usage, self._head)
-        return TurnFailed(self._failure(status))
+            return TurnEnd("content_filter", (), self._usage, self._head)
+        return TurnFailure(self._failure(status))
 
     def _failure(self, status: str) -> ProblemError:
         message = self._error.get("message") or f"the reply was {status}"
