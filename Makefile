@@ -112,11 +112,6 @@ $(LIBRARY): $(STAMP)
 	@$(call INSTALL,--only-binary xllamacpp --editable '.[local]')
 	@touch $@
 
-$(RINGS): $(STAMP)
-	@echo "setting up the clients of the server ..."
-	@$(call INSTALL,--editable '.[rings]')
-	@touch $@
-
 $(SITE): $(STAMP)
 	@echo "setting up what the docs site needs ..."
 	@$(call INSTALL,--editable '.[docs]')

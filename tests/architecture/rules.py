@@ -49,6 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     **{f"cli.{command}": SHARED_CLI | {"cli", feature} for feature, command in FEATURES.items()},
     "cli.play": {"chart", "actors", "cli", "cli.render"},
     "cli.chart": {"chart", "cli", "cli.render"},
+    "cli.serve": SHARED_CLI | {"cli", "server", *FEATURES},
     "testing": {"chart", "actors", "runtime", "stores", "messages", "errors", "lazy", "providers"},
     "__init__": BELOW | {"stores", "app", "blocking"},
     "__main__": {"cli"},

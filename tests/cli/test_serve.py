@@ -19,8 +19,8 @@ import httpx2
 import pytest
 
 from antiphon.cli.frame import UsageError
-from antiphon.cli.served_tools import open_toolbox
-from antiphon.cli.server_settings import effective_settings, owner_limits, server_settings
+from antiphon.cli.serve.settings import effective_settings, owner_limits, server_settings
+from antiphon.cli.serve.tools import open_toolbox
 from antiphon.messages import ToolCall
 from antiphon.providers.rate_limits import RateLimits
 from antiphon.server.tokens import TokenFile

@@ -1,5 +1,6 @@
 """The examples for deployment: their commands are those of the server, and systemd accepts the unit."""
 
+import argparse
 import json
 import re
 import shlex
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.cli.serve import server_settings
+from antiphon.cli.serve.settings import effective_settings, server_settings
 from tests.fixtures.command import parser_of
 from tests.paths import ROOT
 
@@ -31,15 +32,18 @@ def container_command() -> list[str]:
 
 
 @pytest.mark.parametrize("command", [unit_command(), container_command()], ids=["systemd", "docker"])
-def test_the_command_starts_a_protected_server(command):
+def test_the_command_starts_a_protected_server(command, tmp_path):
     assert command[:2] == ["/opt/antiphon/bin/antiphon", "serve"]
     options = parser_of("serve").parse_args(command[2:])
 
-    _, settings = server_settings(options, TOKEN)
+    effective = effective_settings(options, {"ANTIPHON_SERVER_TOKEN": TOKEN, "HOME": str(tmp_path)})
+    values = argparse.Namespace(**{name: each.value for name, each in effective.items()})
+    values.store = tmp_path / "store.db"
+    _, settings = server_settings(values)
 
     assert settings.is_secure
     assert "chat.example.org" in settings.hosts
-    assert options.resume_interrupted
+    assert values.resume_interrupted
 
 
 def test_the_image_is_built_from_files_that_exist():

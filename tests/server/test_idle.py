@@ -7,8 +7,8 @@ import pytest
 
 from antiphon.app import App
 from antiphon.server.context import ServerContext
-from antiphon.server.idle import end_when_idle, is_busy
 from antiphon.server.settings import ServerSettings
+from antiphon.server.windows.idle import end_when_idle, is_busy
 
 SLOW = '[[replies]]\nsteps = [{text = "One "}, {delay_ms = 60000}, {text = "two."}]\n'
 

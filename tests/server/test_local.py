@@ -23,12 +23,12 @@ from antiphon.runtime.records import Origin, Task
 from antiphon.runtime.tasks import CURRENT
 from antiphon.server.callers import Caller
 from antiphon.server.context import ServerContext
-from antiphon.server.folders import Folders
-from antiphon.server.local import is_own_peer, open_local_socket, peer_uid
-from antiphon.server.local_rules import check_remote_change
 from antiphon.server.problems import ProblemError
-from antiphon.server.window_threads import created_with
-from antiphon.server.windows import WindowKeys, Windows
+from antiphon.server.windows.folders import Folders
+from antiphon.server.windows.keys import WindowKeys, Windows
+from antiphon.server.windows.local import is_own_peer, open_local_socket, peer_uid
+from antiphon.server.windows.rules import check_remote_change
+from antiphon.server.windows.threads import created_with
 from antiphon.testing.fake_llm import FakeLLM
 from antiphon.tools.context import CURRENT as CONTEXT
 from antiphon.tools.context import Context
@@ -191,7 +191,7 @@ def test_the_folder_of_a_thread_is_the_stored_one_unless_it_came_with_a_file() -
 def test_the_tools_of_a_folder_are_shared_and_closed_when_unused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("antiphon.server.folders.UNUSED_S", 0.0)
+    monkeypatch.setattr("antiphon.server.windows.folders.UNUSED_S", 0.0)
 
     async def scenario() -> tuple[bool, list[Path], list[Path]]:
         folders = Folders()
@@ -381,7 +381,7 @@ def test_a_command_does_not_become_a_window(server: LiveServer, tmp_path: Path) 
 def test_the_changes_of_a_thread_can_be_undone_by_another_process_soon(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("antiphon.server.folders.UNDO_S", 0.0)
+    monkeypatch.setattr("antiphon.server.windows.folders.UNDO_S", 0.0)
     work = tmp_path / "work"
     work.mkdir()
 

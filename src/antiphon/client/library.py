@@ -41,12 +41,16 @@ class ClientLibrary:
         rows = await self._pages(filters, limit, after)
         return [view_from_json(row) for row in rows]
 
-    async def search(self, words: str, limit: int = 20, *, after: str | None = None) -> list[ThreadMatch]:
+    async def search(
+        self, words: str, limit: int = 20, *, after: str | None = None, owner: str | None = None
+    ) -> list[ThreadMatch]:
         """Return the threads with texts that have all the words, archived ones too, the newest text first.
 
         A word of two letters or more finds words that begin with it; `after` is the cursor of the last match of a page.
+        `owner` selects the threads of one owner.
         """
-        rows = await self._pages({"words": words}, limit, after)
+        filters = {"words": words, **({} if owner is None else {"owner": owner})}
+        rows = await self._pages(filters, limit, after)
         return [ThreadMatch(view_from_json(row), row["line"], row["matchCursor"]) for row in rows]
 
     async def _pages(self, filters: Mapping[str, str], limit: int, after: str | None) -> list[Json]:

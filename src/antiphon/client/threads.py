@@ -140,41 +140,43 @@ class ClientThreads:
         """Return the open requests of a thread to a person, the oldest first."""
         return list((await self._page(id)).requests)
 
-    async def stop(self, id: str) -> Receipt:
+    async def stop(self, id: str, *, key: str | None = None) -> Receipt:
         """Stop the work of a thread."""
-        return await self._act(id, "stop")
+        return await self._act(id, "stop", key)
 
-    async def pause(self, id: str) -> Receipt:
+    async def pause(self, id: str, *, key: str | None = None) -> Receipt:
         """Pause a debate until it is resumed."""
-        return await self._act(id, "pause")
+        return await self._act(id, "pause", key)
 
-    async def resume(self, id: str) -> Receipt:
+    async def resume(self, id: str, *, key: str | None = None) -> Receipt:
         """Continue where a process was lost, or where the thread was stopped or paused."""
-        return await self._act(id, "resume")
+        return await self._act(id, "resume", key)
 
-    async def retry(self, id: str) -> Receipt:
+    async def retry(self, id: str, *, key: str | None = None) -> Receipt:
         """Repeat what failed: a request, or the turn of an agent."""
-        return await self._act(id, "retry")
+        return await self._act(id, "retry", key)
 
-    async def archive(self, id: str, archived: bool = True) -> Receipt:
+    async def archive(self, id: str, archived: bool = True, *, key: str | None = None) -> Receipt:
         """Archive a thread, or take it out of the archive; an archived one that does not run leaves the memory."""
-        return await self._change(id, archived=archived)
+        return await self._change(id, key, archived=archived)
 
-    async def rename(self, id: str, title: str | None) -> Receipt:
+    async def rename(self, id: str, title: str | None, *, key: str | None = None) -> Receipt:
         """Set the title of a thread; without one, its kind derives one."""
-        return await self._change(id, title=title)
+        return await self._change(id, key, title=title)
 
     async def export(self, id: str, format: str = "md") -> str:
         """Export a thread as Markdown (`md`), one HTML page (`html`), or JSON (`json`)."""
         return await export_thread(self._connection, id, format)
 
-    async def fork(self, id: str, step: int | None = None) -> str:
+    async def fork(self, id: str, step: int | None = None, *, new: str | None = None) -> str:
         """Create a thread that continues from another one, as it is or as it was after a step; return its id.
 
-        Work in progress is not shared: in the fork it is interrupted.
+        Work in progress is not shared: in the fork it is interrupted. A server chooses the id, and refuses `new`.
         """
+        if new is not None:
+            raise Refused("a server chooses the ids of forks; leave new out")
         body = {} if step is None else {"step": step}
-        return str((await self._connection.post(thread_path(id, "fork"), body, thread=id))["id"])
+        return str((await self._connection.post(thread_path(id, "fork"), body, key=_new_key(), thread=id))["id"])
 
     async def delete(self, id: str) -> None:
         """Delete a thread with all that belongs to it, for ever; work in progress is stopped first. Forks are kept."""
@@ -300,11 +302,13 @@ class ClientThreads:
         reply = await self._connection.post(path, dict(body), key=letter, thread=id, request=request)
         return receipt_from_json(reply, letter)
 
-    async def _act(self, id: str, action: str) -> Receipt:
-        return receipt_from_json(await self._connection.post(thread_path(id, action), thread=id), "")
+    async def _act(self, id: str, action: str, key: str | None) -> Receipt:
+        letter = key or _new_key()
+        return receipt_from_json(await self._connection.post(thread_path(id, action), key=letter, thread=id), "")
 
-    async def _change(self, id: str, **change: Any) -> Receipt:
-        response = await self._connection.request("PATCH", thread_path(id), body=change, is_repeatable=True, thread=id)
+    async def _change(self, id: str, key: str | None, **change: Any) -> Receipt:
+        letter = key or _new_key()
+        response = await self._connection.request("PATCH", thread_path(id), body=change, key=letter, thread=id)
         cursor = response.json()["cursor"]
         return receipt_from_json({"status": "accepted", "seq": int(cursor.rpartition(":")[2]), "cursor": cursor}, "")
 

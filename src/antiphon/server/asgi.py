@@ -13,10 +13,10 @@ from antiphon.server.context import ServerContext
 from antiphon.server.contracts import Contract, schemas
 from antiphon.server.error_responses import error_response
 from antiphon.server.guard import CODE, Guard
-from antiphon.server.local import LocalServer
 from antiphon.server.problems import BY_CLASS, ProblemError, problem_of
 from antiphon.server.routes import ROUTES
 from antiphon.server.settings import ServerSettings
+from antiphon.server.windows.local import LocalServer
 from antiphon.version import VERSION
 
 BY_STATUS = {404: "unknown_route", 405: "wrong_method"}

@@ -12,8 +12,8 @@ from antiphon.runtime.errors import UnknownRoot
 from antiphon.server.authentication import OPERATOR, Caller
 from antiphon.server.context import ServerContext, find_context
 from antiphon.server.contracts import CALLER
-from antiphon.server.local_rules import check_no_folder
 from antiphon.server.problems import ProblemError
+from antiphon.server.windows.rules import check_no_folder
 from antiphon.threads import ThreadChange
 from antiphon.threads.errors import UnknownThread
 

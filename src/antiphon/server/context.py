@@ -12,9 +12,9 @@ from antiphon.server.audit import AuditLog
 from antiphon.server.authentication import Authentication
 from antiphon.server.facades.known_conversations import KnownConversations
 from antiphon.server.limits import CallerLimits
-from antiphon.server.local import LocalServer
 from antiphon.server.metrics import ServerMetrics
 from antiphon.server.settings import ServerSettings
+from antiphon.server.windows.local import LocalServer
 
 MOST_SEEN = 10_000
 

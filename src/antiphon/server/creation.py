@@ -7,8 +7,8 @@ from typing import Any
 from antiphon.agents.files import default_agents
 from antiphon.providers.base import Tool
 from antiphon.server.context import ServerContext
-from antiphon.server.local_rules import offered_tools, take_local_settings
 from antiphon.server.problems import ProblemError, problem_of
+from antiphon.server.windows.rules import offered_tools, take_local_settings
 from antiphon.threads import Refused
 
 LONGEST_TITLE = 500

@@ -29,11 +29,11 @@ from antiphon.server.authentication import OPERATOR, Authentication, Caller, now
 from antiphon.server.callers import CALLER, FOREIGN, THREAD
 from antiphon.server.context import ServerContext
 from antiphon.server.error_responses import error_response
-from antiphon.server.local import check_local_headers, is_local
-from antiphon.server.local_rules import check_remote_change
 from antiphon.server.metrics import METHODS, NO_ROUTE
 from antiphon.server.problems import ProblemError
-from antiphon.server.window_threads import join_changed_thread
+from antiphon.server.windows.local import check_local_headers, is_local
+from antiphon.server.windows.rules import check_remote_change
+from antiphon.server.windows.threads import join_changed_thread
 
 POLICY = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 SAFE_HEADERS = {

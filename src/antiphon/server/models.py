@@ -8,7 +8,7 @@ from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import KeySource
 from antiphon.providers.references import Reference, is_by_name, parse_reference
 from antiphon.providers.registry import Models
-from antiphon.server.windows import IS_LOCAL
+from antiphon.server.windows.keys import IS_LOCAL
 
 
 class ServedModels(Models):

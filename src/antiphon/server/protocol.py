@@ -8,8 +8,8 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from antiphon.server.local import LocalDoor, is_own_peer, peer_uid
 from antiphon.server.settings import ServerSettings
+from antiphon.server.windows.local import LocalDoor, is_own_peer, peer_uid
 
 _log = logging.getLogger("antiphon.server")
 SEND_BUFFER = 128 * 1024

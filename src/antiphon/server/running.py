@@ -12,10 +12,10 @@ import uvicorn
 from antiphon.app import App
 from antiphon.server.asgi import build_asgi
 from antiphon.server.context import ServerContext
-from antiphon.server.idle import end_when_idle
-from antiphon.server.local import LocalServer, open_local_socket, remove_socket
 from antiphon.server.protocol import limited_protocol, local_protocol
 from antiphon.server.settings import ServerSettings
+from antiphon.server.windows.idle import end_when_idle
+from antiphon.server.windows.local import LocalServer, open_local_socket, remove_socket
 
 BACKLOG = 2048
 SPARE_CONNECTIONS = 256

@@ -15,8 +15,7 @@ from antiphon.server.creation import create_from_body
 from antiphon.server.facades.pieces import Piece, PieceReader, node_ids
 from antiphon.server.problems import ProblemError
 from antiphon.server.requests import KEY_PREFIX
-from antiphon.threads import Activity
-from antiphon.threads.errors import UnknownThread
+from antiphon.threads import Activity, UnknownThread
 from antiphon.threads.following import UntilIdle
 from antiphon.threads.requests import PERMISSION, Answer, OpenRequest, unknown_request
 

@@ -12,11 +12,11 @@ from antiphon.providers.catalog import ModelListing, list_models
 from antiphon.runtime.machines import AnyMachine, chart_hash
 from antiphon.server.context import Context
 from antiphon.server.contracts import Routes, json_response
-from antiphon.server.local import is_local
-from antiphon.server.local_rules import offered_tools
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import AgentList, ChartList, ChartReply, ModelList, ToolList
-from antiphon.server.windows import WindowKeys
+from antiphon.server.windows.keys import WindowKeys
+from antiphon.server.windows.local import is_local
+from antiphon.server.windows.rules import offered_tools
 
 routes = Routes("catalog")
 

@@ -9,12 +9,12 @@ from antiphon.providers.errors import ProviderError
 from antiphon.server.bodies import HandOver, WindowKeyList, WindowSettings
 from antiphon.server.context import Context
 from antiphon.server.contracts import Routes, json_response, read_body
-from antiphon.server.idle import is_busy
-from antiphon.server.local_rules import Local, check_folder, check_mode
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import HandOverReply, LocalReply
 from antiphon.server.requests import ThreadId
-from antiphon.server.windows import KEY_VARIABLES, WINDOW
+from antiphon.server.windows.idle import is_busy
+from antiphon.server.windows.keys import KEY_VARIABLES, WINDOW
+from antiphon.server.windows.rules import Local, check_folder, check_mode
 from antiphon.version import VERSION
 
 routes = Routes("local")

@@ -11,11 +11,11 @@ from antiphon.server.callers import Caller, RequestCaller, check_owner, note_thr
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, json_response, read_body
 from antiphon.server.creation import ID_BYTES, check_title, create_from_body
-from antiphon.server.local import is_local
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import OpenedThread, ThreadList, UsageReply
 from antiphon.server.requests import Key, Limit, ThreadId, letter_id, thread_response
-from antiphon.server.window_threads import forget_thread, join_thread
+from antiphon.server.windows.local import is_local
+from antiphon.server.windows.threads import forget_thread, join_thread
 from antiphon.threads.pages import view_to_json
 
 routes = Routes("threads")
@@ -89,7 +89,7 @@ async def list_threads(
     ] = None,
     prefix: Annotated[str | None, Query(max_length=200, description="beginning of the id")] = None,
 ) -> Response:
-    """A search finds threads of all kinds, and takes `words`, `limit` and `after` only.
+    """A search finds threads of all kinds, and takes `words`, `limit`, `after` and `owner` only.
 
     `prefix` lists the threads whose ids begin with it, at most 1,000, archived ones too; it takes `kind` only.
     """
@@ -101,7 +101,7 @@ async def list_threads(
         ]
         return json_response({"items": [view_to_json(view) for view in matching], "next": None})
     if words is not None:
-        matches = await library.search(words, limit, after=after, owner=None if caller.is_operator else owner)
+        matches = await library.search(words, limit, after=after, owner=owner)
         rows = [{**view_to_json(match.view), "line": match.line, "matchCursor": match.cursor} for match in matches]
         return json_response({"items": rows, "next": matches[-1].cursor if len(matches) == limit else None})
     views = await library.latest(

@@ -11,8 +11,8 @@ from pathlib import Path
 from antiphon.app import App
 from antiphon.cli.frame import DONE, CliCommand, UsageError
 from antiphon.cli.options import add_store, store_file
-from antiphon.cli.serve import PACKAGES
-from antiphon.cli.served_tools import open_toolbox
+from antiphon.cli.serve.command import PACKAGES
+from antiphon.cli.serve.tools import open_toolbox
 from antiphon.runtime.errors import StoreBusy
 
 NOT_INSTALLED = "antiphon mcp needs the server and the MCP library; run: pip install 'antiphon[server,mcp]'"

@@ -8,9 +8,9 @@ from antiphon.runtime.errors import RuntimeFault
 from antiphon.runtime.histories import HistoryIds, is_continued
 from antiphon.server.access import SAFE
 from antiphon.server.context import ServerContext
-from antiphon.server.local_rules import CHANGING
 from antiphon.server.models import WindowModels
-from antiphon.server.windows import WINDOW
+from antiphon.server.windows.keys import WINDOW
+from antiphon.server.windows.rules import CHANGING
 
 
 def join_thread(context: ServerContext, thread: str) -> None:

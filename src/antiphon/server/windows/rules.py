@@ -10,9 +10,9 @@ from antiphon.providers.base import Tool
 from antiphon.runtime.errors import RuntimeFault
 from antiphon.server.access import SAFE
 from antiphon.server.context import Context, ServerContext
-from antiphon.server.folders import WORKSPACE
-from antiphon.server.local import LocalServer, is_local
 from antiphon.server.problems import ProblemError
+from antiphon.server.windows.folders import WORKSPACE
+from antiphon.server.windows.local import LocalServer, is_local
 from antiphon.threads import MODES
 
 MODE = "mode"

@@ -21,9 +21,9 @@ from typing import Literal
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from antiphon.server.access import Headers
-from antiphon.server.folders import Folders
 from antiphon.server.problems import ProblemError
-from antiphon.server.windows import IS_LOCAL, WINDOW, Windows
+from antiphon.server.windows.folders import Folders
+from antiphon.server.windows.keys import IS_LOCAL, WINDOW, Windows
 
 LOCAL = "antiphon.local"  # key in the scope of a request over the socket
 HOSTS = ("", "local")

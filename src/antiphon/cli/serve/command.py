@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import logging
 import os
 import sys
 from collections.abc import Callable
@@ -13,22 +12,21 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from antiphon.cli.frame import DONE, CliCommand, UsageError
-from antiphon.cli.local_server import ServedElsewhere, is_used_by_windows, open_app, open_local
 from antiphon.cli.options import add_store, store_file
 from antiphon.cli.render.plain import write
-from antiphon.cli.served_tools import open_toolbox
-from antiphon.cli.server_settings import (
+from antiphon.cli.serve.served_app import open_app
+from antiphon.cli.serve.settings import (
     add_server_options,
     effective_settings,
     print_settings,
     server_settings,
 )
+from antiphon.cli.serve.tools import open_toolbox
+from antiphon.cli.serve.windows import ServedElsewhere, open_local, open_windows
 
 if TYPE_CHECKING:
-    from antiphon.server.local import LocalServer
     from antiphon.server.running import Binding
     from antiphon.server.settings import ServerSettings
-    from antiphon.threads.toolbox import Toolbox
 
 PACKAGES = ("fastapi", "uvicorn", "msgspec", "yaml")
 NOT_INSTALLED = "antiphon serve needs FastAPI and uvicorn; run: pip install 'antiphon[server]'"
@@ -111,7 +109,7 @@ async def _serve(
     async with AsyncExitStack() as stack:
         store = store_file(options)
         toolbox = open_toolbox(stack, options.workspace, store)
-        local = _open_windows(stack, store, toolbox)
+        local = open_windows(stack, store, toolbox)
         app = await open_app(stack, options, store, toolbox, local)
         first_work = begin_work(app, is_demo=is_demo, resumes=options.resume_interrupted)
         stack.callback(first_work.cancel)
@@ -122,17 +120,6 @@ async def _serve(
             raise UsageError(
                 f"cannot listen on {binding.host}:{binding.port}: {reason}; choose another with --port"
             ) from error
-
-
-def _open_windows(stack: AsyncExitStack, store: Path, toolbox: "Toolbox | None") -> "LocalServer | None":
-    """Return the side of the server for windows of this machine; None if they use none, or cannot."""
-    if not is_used_by_windows():
-        return None
-    try:
-        return open_local(stack, store, "serve", toolbox)
-    except UsageError as error:
-        logging.getLogger("antiphon.server").warning("terminals cannot use this server: %s", error)
-        return None
 
 
 async def _serve_windows(options: argparse.Namespace, settings: "ServerSettings") -> None:

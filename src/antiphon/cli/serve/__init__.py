@@ -1,0 +1,1 @@
+"""The command `antiphon serve`, and `antiphon tokens` for its users."""

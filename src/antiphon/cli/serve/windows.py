@@ -1,0 +1,51 @@
+"""Windows of this machine at `antiphon serve`: the folders of their tools, and their socket."""
+
+import logging
+import os
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from antiphon.cli.frame import UsageError
+from antiphon.client import local as windows
+from antiphon.paths import store_files, undo_path
+from antiphon.threads.toolbox import Toolbox
+from antiphon.tools.undo.folder import UndoFolder
+
+if TYPE_CHECKING:
+    from antiphon.server.windows.local import LocalServer, Mode
+
+
+class ServedElsewhere(Exception):
+    """Another process serves the store for windows of this machine, so this one is not needed."""
+
+
+def open_local(stack: AsyncExitStack, store: Path, mode: "Mode", others: Toolbox | None) -> "LocalServer":
+    """Return the side of a server for windows of this machine, without a store."""
+    from antiphon.server.windows.folders import Folders
+    from antiphon.server.windows.local import LocalServer
+
+    try:
+        path = windows.socket_path(store)
+    except windows.LocalServerError as error:
+        raise UsageError(str(error)) from error
+    undo = stack.enter_context(UndoFolder(undo_path()))
+    folders = Folders(others, undo=undo, hidden=(*store_files(store), path.parent))
+    stack.callback(folders.close)
+    return LocalServer(path, store.resolve(), mode, folders)
+
+
+def is_used_by_windows() -> bool:
+    """Return whether commands of this environment look for a server on a socket."""
+    return windows.is_enabled(os.environ)
+
+
+def open_windows(stack: AsyncExitStack, store: Path, toolbox: Toolbox | None) -> "LocalServer | None":
+    """Return the side of the server for windows of this machine; None if they use none, or cannot."""
+    if not is_used_by_windows():
+        return None
+    try:
+        return open_local(stack, store, "serve", toolbox)
+    except UsageError as error:
+        logging.getLogger("antiphon.server").warning("terminals cannot use this server: %s", error)
+        return None
