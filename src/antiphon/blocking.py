@@ -126,6 +126,7 @@ class BlockingThreads:
         self.requests = calls.blocking(threads.requests)
         self.answer = calls.blocking(threads.answer)
         self.set_mode = calls.blocking(threads.set_mode)
+        self.allow_model = calls.blocking(threads.allow_model)
         self.perform = calls.blocking(threads.perform)
         self.stop = calls.blocking(threads.stop)
         self.pause = calls.blocking(threads.pause)

@@ -126,13 +126,16 @@ def test_a_message_whose_answer_is_cut_is_taken_once(server: LiveServer, cuts: l
     assert [view.id for view in after if view.id not in {view.id for view in before}] == [thread]
 
 
-def test_an_action_that_may_have_been_done_is_not_repeated(server: LiveServer, thread: str) -> None:
-    async def fork() -> Any:
+def test_an_action_that_may_have_been_done_is_not_repeated(server: LiveServer) -> None:
+    with server.client() as other:
+        thread = other.talked()
+
+    async def delete() -> Any:
         async with cutting_proxy(server.port, [10]) as proxy, open_lazily(proxy.address) as client:
-            await client.threads.fork(thread)
+            await client.threads.delete(thread)
 
     with pytest.raises(ServerUnreachable, match="it may have been done") as error:
-        asyncio.run(fork())
+        asyncio.run(delete())
     assert error.value.may_be_done
 
 

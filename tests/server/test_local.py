@@ -21,7 +21,8 @@ from antiphon.providers.keys import Keys
 from antiphon.runtime.histories import change_history
 from antiphon.runtime.records import Origin, Task
 from antiphon.runtime.tasks import CURRENT
-from antiphon.server.callers import Caller
+from antiphon.server.authentication import OPERATOR
+from antiphon.server.callers import check_owner
 from antiphon.server.context import ServerContext
 from antiphon.server.problems import ProblemError
 from antiphon.server.windows.folders import Folders
@@ -408,16 +409,17 @@ def usable(models: dict[str, Any]) -> bool:
     return any(row["usable"] for row in models["items"] if row["reference"].startswith("anthropic"))
 
 
-def test_a_thread_of_another_user_is_passed_to_the_route_that_does_not_know_it(
-    server: LiveServer, tmp_path: Path
-) -> None:
+def test_a_thread_with_a_folder_is_not_continued_by_the_operator_over_tcp(server: LiveServer, tmp_path: Path) -> None:
     with server.window() as window:
         thread = window.post("/threads", {**CHAT, "workspace": str(tmp_path)})["id"]
-    path = f"/threads/{thread}/messages"
 
-    async def check(app: App, user: str) -> None:
-        await check_remote_change(ServerContext(app, server.settings, server.local), Caller(user), "POST", path)
+    async def check(app: App) -> None:
+        context = ServerContext(app, server.settings, server.local)
+        await check_remote_change(context, "POST", f"/threads/{thread}/messages")
 
-    server.call(lambda app: check(app, "somebody"))
-    with pytest.raises(ProblemError, match="uses tools in a folder"):
-        server.call(lambda app: check(app, ""))
+    async def find(app: App) -> None:
+        await check_owner(ServerContext(app, server.settings, server.local), OPERATOR, thread)
+
+    for attempt in (check, find):  # by a route, and by a facade
+        with pytest.raises(ProblemError, match="uses tools in a folder"):
+            server.call(attempt)

@@ -11,7 +11,6 @@ from antiphon.server.callers import Caller
 from antiphon.server.context import ServerContext
 from antiphon.server.facades.conversations import Conversation, UserMessage
 from antiphon.server.facades.failures import describe
-from antiphon.threads.errors import UnknownThread
 from tests.fixtures.facades import TOPIC, agui_body, events_of, kitchen, kitchen_model, run_agui, types
 from tests.fixtures.protocols import check_agui
 from tests.fixtures.scripted_team import script
@@ -288,12 +287,15 @@ def test_a_thread_belongs_to_its_caller_and_is_unknown_to_others(client: Checked
     message = UserMessage("q", [{"type": "text", "text": "hello"}])
 
     async def create(_: App) -> str:
-        await Conversation.create(context, Caller("ann"), "own", {"model": "scripted:demo"}, message)
-        return str((await context.app.threads.state("own")).get("owner"))
+        thread = await Conversation.create(context, Caller("ann"), "own", {"model": "scripted:demo"}, message)
+        return str((await context.app.threads.state(thread.id)).get("owner"))
 
-    async def find(_: App) -> Any:
-        return await Conversation.find(context, Caller("bob"), "own")
+    async def find(_: App, user: str) -> bool:
+        return await Conversation.find(context, Caller(user), "own") is not None
 
     assert client.server.call(create) == "ann"
-    with pytest.raises(UnknownThread):
-        client.server.call(find)
+    assert [client.server.call(lambda app, user=user: find(app, user)) for user in ("ann", "bob", "")] == [
+        True,
+        False,
+        False,
+    ]
