@@ -35,16 +35,16 @@ class Contract(NamedTuple):
     status: int = 200
     media_types: tuple[str, ...] = (JSON,)
     scope: Scope = "read"
-    error: type = ProblemReply
+    errors: tuple[type, ...] = (ProblemReply,)
     repeated: int | None = None  # the status if a request is repeated with its key, where that differs
 
 
 class Routes:
-    """Routes with their contracts; `error` is the type of their errors, which are problems unless it is another."""
+    """Routes with their contracts; `errors` are the types of their errors, which are problems unless they are others."""
 
-    def __init__(self, tag: str, *, error: type = ProblemReply) -> None:
+    def __init__(self, tag: str, *, errors: tuple[type, ...] = (ProblemReply,)) -> None:
         self.router = APIRouter(tags=[tag])
-        self._error = error
+        self._errors = errors
         self.contracts: list[Contract] = []
 
     def add(
@@ -66,7 +66,7 @@ class Routes:
         """
         bodies = takes if isinstance(takes, tuple) else (takes,)
         needed = scope or _scope_of(method)
-        contract = Contract(method, path, about, bodies, gives, status, media_types, needed, self._error, repeated)
+        contract = Contract(method, path, about, bodies, gives, status, media_types, needed, self._errors, repeated)
         self.contracts.append(contract)
 
         def decorate(endpoint: Endpoint) -> Endpoint:
@@ -122,8 +122,8 @@ def _responses(contract: Contract) -> dict[int | str, dict[str, Any]]:
     schema = {} if contract.gives is None else {"schema": _reference(contract.gives)}
     content = {media_type: schema if media_type == JSON else {} for media_type in contract.media_types}
     success = {"description": contract.about, **({} if contract.status == 204 else {"content": content})}
-    media_type = MEDIA_TYPE if contract.error is ProblemReply else JSON
-    problem = {"description": "A problem", "content": {media_type: {"schema": _reference(contract.error)}}}
+    problems = {MEDIA_TYPE if kind is ProblemReply else JSON: {"schema": _reference(kind)} for kind in contract.errors}
+    problem = {"description": "A problem", "content": problems}
     statuses = [contract.status] if contract.repeated is None else [contract.status, contract.repeated]
     return {**dict.fromkeys(statuses, success), "default": problem}
 

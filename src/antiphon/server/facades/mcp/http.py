@@ -1,19 +1,29 @@
 """The route of MCP over streamable HTTP. The MCP library is imported with the first request."""
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from fastapi import Request, Response
 
 from antiphon.server.contracts import JSON, Routes
 from antiphon.server.json_body import is_json, parse_json
 from antiphon.server.problems import ProblemError
+from antiphon.server.replies import ProblemReply
 from antiphon.server.streams import MEDIA_TYPE
 
 if TYPE_CHECKING:
     from antiphon.server.facades.mcp.sessions import McpSessions
 
-routes = Routes("mcp")
+
+class McpErrorReply(TypedDict):
+    """An error of JSON-RPC: of the MCP library, where a problem comes from the server."""
+
+    jsonrpc: str
+    id: str | int | None
+    error: dict[str, Any]
+
+
+routes = Routes("mcp", errors=(ProblemReply, McpErrorReply))
 PATH = "/mcp"
 NOT_INSTALLED = "this server has no MCP; its operator adds it with: pip install 'antiphon[mcp]'"
 

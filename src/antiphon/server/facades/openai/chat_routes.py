@@ -18,7 +18,7 @@ from antiphon.server.facades.openai.prompts import read_messages
 from antiphon.server.facades.openai.requests import drop_nulls, is_streamed
 
 Json = Mapping[str, Any]
-routes = Routes("openai", error=ErrorReply)
+routes = Routes("openai", errors=(ErrorReply,))
 THREAD_PREFIX = "thread:"  # model names that continue a thread
 
 

@@ -10,7 +10,7 @@ from antiphon.server.contracts import Routes, json_response
 from antiphon.server.facades.openai.bodies import ErrorReply, ModelObject, ModelObjects
 from antiphon.server.problems import ProblemError
 
-routes = Routes("openai", error=ErrorReply)
+routes = Routes("openai", errors=(ErrorReply,))
 
 
 async def _read_models() -> list[dict[str, Any]]:

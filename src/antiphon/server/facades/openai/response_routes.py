@@ -19,7 +19,7 @@ from antiphon.server.facades.openai.requests import drop_nulls, is_streamed
 from antiphon.server.facades.openai.response_events import ResponseWriter
 
 Json = Mapping[str, Any]
-routes = Routes("openai", error=ErrorReply)
+routes = Routes("openai", errors=(ErrorReply,))
 
 
 @routes.add(
