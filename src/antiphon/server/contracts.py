@@ -40,7 +40,7 @@ class Contract(NamedTuple):
 
 
 class Routes:
-    """Routes with their contracts; `errors` are the types of their errors, which are problems unless they are others."""
+    """Routes with their contracts; `errors` are the types of their errors: problems, unless they are others."""
 
     def __init__(self, tag: str, *, errors: tuple[type, ...] = (ProblemReply,)) -> None:
         self.router = APIRouter(tags=[tag])
