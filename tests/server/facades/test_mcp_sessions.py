@@ -221,3 +221,19 @@ def test_streams_of_mcp_are_counted(server: LiveServer) -> None:
     with McpWire(server) as wire, wire.http.stream("GET", "/mcp", headers=wire.headers()) as response:
         assert response.status_code == 200
         assert "antiphon_streams_open 1" in wire.http.get("/metrics").text
+
+
+def test_a_search_does_not_tell_whether_others_have_written_a_word(model: str) -> None:
+    async def quiet(progress: float, message: str) -> None:
+        return
+
+    async def main() -> list[Any]:
+        async with App(":memory:") as app:
+            context = ServerContext(app, ServerSettings())
+            await send_message(McpCall(context, Caller("ada"), quiet), {"text": "gooseberry", "model": model})
+            bob = McpCall(context, Caller("bob"), quiet)
+            return [await search_threads(bob, {"words": word, "limit": 1}) for word in ("gooseberry", "quince")]
+
+    known, unknown = asyncio.run(main())
+    assert known == unknown
+    assert known.data == {"items": [], "next": None}
