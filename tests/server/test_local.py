@@ -14,27 +14,23 @@ from typing import Any
 
 import pytest
 
-from antiphon.app import App
 from antiphon.background_loop import BackgroundLoop, OpenOnLoop
 from antiphon.messages import ToolCall
 from antiphon.providers.keys import Keys
 from antiphon.runtime.histories import change_history
 from antiphon.runtime.records import Origin, Task
 from antiphon.runtime.tasks import CURRENT
-from antiphon.server.callers import Caller
-from antiphon.server.context import ServerContext
-from antiphon.server.problems import ProblemError
+from antiphon.server.tokens import TokenFile
 from antiphon.server.windows.folders import Folders
 from antiphon.server.windows.keys import WindowKeys, Windows
 from antiphon.server.windows.local import is_own_peer, open_local_socket, peer_uid
-from antiphon.server.windows.rules import check_remote_change
 from antiphon.server.windows.threads import created_with
 from antiphon.testing.fake_llm import FakeLLM
 from antiphon.tools.context import CURRENT as CONTEXT
 from antiphon.tools.context import Context
 from antiphon.tools.undo.folder import UndoFolder
 from tests.fixtures.scripted_team import script
-from tests.fixtures.server import LiveServer, live_server, window_client
+from tests.fixtures.server import CheckedClient, LiveServer, live_server, window_client
 
 CANARY_KEY = "sk-canary-0123456789abcdefghij"
 CHAT = {"kind": "chat", "model": "scripted:demo"}
@@ -408,16 +404,25 @@ def usable(models: dict[str, Any]) -> bool:
     return any(row["usable"] for row in models["items"] if row["reference"].startswith("anthropic"))
 
 
-def test_a_thread_of_another_user_is_passed_to_the_route_that_does_not_know_it(
-    server: LiveServer, tmp_path: Path
-) -> None:
-    with server.window() as window:
-        thread = window.post("/threads", {**CHAT, "workspace": str(tmp_path)})["id"]
-    path = f"/threads/{thread}/messages"
+def user_client(server: LiveServer, user: str) -> CheckedClient:
+    assert server.settings.folder is not None
+    _, token = TokenFile(server.settings.folder).add(user, user=user, scope="write", expires=None, now=1)
+    return CheckedClient(server, {"authorization": f"Bearer {token}"})
 
-    async def check(app: App, user: str) -> None:
-        await check_remote_change(ServerContext(app, server.settings, server.local), Caller(user), "POST", path)
 
-    server.call(lambda app: check(app, "somebody"))
-    with pytest.raises(ProblemError, match="uses tools in a folder"):
-        server.call(lambda app: check(app, ""))
+def test_a_user_does_not_continue_a_thread_that_a_window_gave_a_folder(short_folder: Path, tmp_path: Path) -> None:
+    users = short_folder / "users"
+    with (
+        live_server(short_folder / "s.db", socket=short_folder / "s.sock", folder=users) as server,
+        server.window() as window,
+        user_client(server, "ann") as ann,
+        user_client(server, "bob") as bob,
+    ):
+        thread = ann.talked("Hello")
+        window.request("PUT", f"/local/threads/{thread}", {"workspace": str(tmp_path)})
+        event = {"event": {"type": "RENAME", "title": "x"}}
+
+        assert ann.get(f"/threads/{thread}")["id"] == thread
+        assert ann.problem("POST", f"/threads/{thread}/messages", {"text": "x"}) == (403, "not_allowed")
+        assert ann.problem("POST", f"/actors/{thread}/events", event) == (403, "not_allowed")
+        assert bob.problem("POST", f"/threads/{thread}/messages", {"text": "x"}) == (404, "unknown_thread")
