@@ -159,6 +159,17 @@ def test_a_thread_with_a_folder_is_read_but_not_continued_over_tcp(server: LiveS
         server.wait_until_idle(thread)
 
 
+def test_a_window_that_repeats_a_request_gets_its_thread_with_a_folder(server: LiveServer, tmp_path: Path) -> None:
+    key = {"idempotency-key": "k"}
+    with server.window() as window, server.client() as client:
+        body = {**CHAT, "workspace": str(tmp_path)}
+        first = window.post("/threads", body, headers=key)
+        second = window.post("/threads", body, headers=key)
+
+        assert first["id"] == second["id"]
+        assert client.problem("POST", "/threads", CHAT, headers=key) == (403, "not_allowed")
+
+
 def origin(history: str, folder: str) -> Origin:
     return Origin(history, "thread", None, "", {"config": {"workspace": folder}})
 
