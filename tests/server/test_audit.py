@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 
 from antiphon.server.audit import AuditEvent, AuditLog, read_audit
 from antiphon.server.tokens import TokenFile
@@ -45,6 +46,29 @@ def test_changes_are_written_with_user_token_route_thread_and_status(tmp_path: P
     ]
     assert first["request"] == response.headers["x-request-id"]
     assert (tmp_path / "audit.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+SAID = {"id": "m", "role": "user", "content": "Hello", "parts": [{"type": "text", "text": "Hello"}]}
+BY_PROTOCOL: dict[str, Any] = {
+    "/v1/chat/completions": {"model": "scripted:demo", "messages": [{"role": "user", "content": "Hello"}]},
+    "/v1/responses": {"model": "scripted:demo", "input": "Hello"},
+    "/agui": {"threadId": "t", "runId": "r", "messages": [SAID], "forwardedProps": {"model": "scripted:demo"}},
+    "/vercel/chat": {
+        "id": "t",
+        "trigger": "submit-message",
+        "messages": [SAID],
+        "thread": {"model": "scripted:demo"},
+    },
+}
+
+
+@pytest.mark.parametrize("path", BY_PROTOCOL)
+def test_a_change_by_another_protocol_names_its_thread(tmp_path: Path, path: str) -> None:
+    with live_server(folder=tmp_path) as server, client_of(server, tmp_path, "ann") as ann:
+        assert ann.http.post(path, json=BY_PROTOCOL[path]).status_code == 200
+        (thread,) = [row["id"] for row in ann.get("/threads")["items"]]
+
+    assert rows(tmp_path) == [("ann", "ann", "POST", path, thread, 200, None)]
 
 
 def test_refused_attempts_are_written(tmp_path: Path) -> None:

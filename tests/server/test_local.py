@@ -25,6 +25,7 @@ from antiphon.server.authentication import OPERATOR
 from antiphon.server.callers import check_owner
 from antiphon.server.context import ServerContext
 from antiphon.server.problems import ProblemError
+from antiphon.server.tokens import TokenFile
 from antiphon.server.windows.folders import Folders
 from antiphon.server.windows.keys import WindowKeys, Windows
 from antiphon.server.windows.local import is_own_peer, open_local_socket, peer_uid
@@ -35,7 +36,7 @@ from antiphon.tools.context import CURRENT as CONTEXT
 from antiphon.tools.context import Context
 from antiphon.tools.undo.folder import UndoFolder
 from tests.fixtures.scripted_team import script
-from tests.fixtures.server import LiveServer, live_server, window_client
+from tests.fixtures.server import CheckedClient, LiveServer, live_server, window_client
 
 CANARY_KEY = "sk-canary-0123456789abcdefghij"
 CHAT = {"kind": "chat", "model": "scripted:demo"}
@@ -162,6 +163,17 @@ def test_a_thread_with_a_folder_is_read_but_not_continued_over_tcp(server: LiveS
         client.post(f"/threads/{thread}/archive")
         window.post(f"/threads/{thread}/messages", {"text": "x"})
         server.wait_until_idle(thread)
+
+
+def test_a_window_that_repeats_a_request_gets_its_thread_with_a_folder(server: LiveServer, tmp_path: Path) -> None:
+    key = {"idempotency-key": "k"}
+    with server.window() as window, server.client() as client:
+        body = {**CHAT, "workspace": str(tmp_path)}
+        first = window.post("/threads", body, headers=key)
+        second = window.post("/threads", body, headers=key)
+
+        assert first["id"] == second["id"]
+        assert client.problem("POST", "/threads", CHAT, headers=key) == (403, "not_allowed")
 
 
 def origin(history: str, folder: str) -> Origin:
@@ -423,3 +435,27 @@ def test_a_thread_with_a_folder_is_not_continued_by_the_operator_over_tcp(server
     for attempt in (check, find):  # by a route, and by a facade
         with pytest.raises(ProblemError, match="uses tools in a folder"):
             server.call(attempt)
+
+
+def user_client(server: LiveServer, user: str) -> CheckedClient:
+    assert server.settings.folder is not None
+    _, token = TokenFile(server.settings.folder).add(user, user=user, scope="write", expires=None, now=1)
+    return CheckedClient(server, {"authorization": f"Bearer {token}"})
+
+
+def test_a_user_does_not_continue_a_thread_that_a_window_gave_a_folder(short_folder: Path, tmp_path: Path) -> None:
+    users = short_folder / "users"
+    with (
+        live_server(short_folder / "s.db", socket=short_folder / "s.sock", folder=users) as server,
+        server.window() as window,
+        user_client(server, "ann") as ann,
+        user_client(server, "bob") as bob,
+    ):
+        thread = ann.talked("Hello")
+        window.request("PUT", f"/local/threads/{thread}", {"workspace": str(tmp_path)})
+        event = {"event": {"type": "RENAME", "title": "x"}}
+
+        assert ann.get(f"/threads/{thread}")["id"] == thread
+        assert ann.problem("POST", f"/threads/{thread}/messages", {"text": "x"}) == (403, "not_allowed")
+        assert ann.problem("POST", f"/actors/{thread}/events", event) == (403, "not_allowed")
+        assert bob.problem("POST", f"/threads/{thread}/messages", {"text": "x"}) == (404, "unknown_thread")

@@ -13,7 +13,7 @@ from antiphon.server.authentication import OPERATOR, Caller
 from antiphon.server.context import ServerContext, find_context
 from antiphon.server.contracts import CALLER
 from antiphon.server.problems import ProblemError
-from antiphon.server.windows.rules import check_no_folder
+from antiphon.server.windows.rules import check_no_folder, check_remote_change
 from antiphon.threads import ThreadChange
 from antiphon.threads.errors import UnknownThread
 
@@ -69,6 +69,7 @@ async def admit(request: Request, id: str, unknown: type[UnknownThread] | type[U
     if owner != caller.user:
         request.scope[FOREIGN] = owner is not None
         raise unknown(f"there is no {noun} {id!r}")
+    await check_remote_change(context, request.method, request.url.path)  # a window may have given it a folder
     return id
 
 

@@ -11,6 +11,7 @@ from mcp_types import JSONRPCNotification
 from antiphon.app import App
 from antiphon.server.callers import CALLER, OPERATOR, Caller
 from antiphon.server.context import ServerContext
+from antiphon.server.facades.mcp import sessions as mcp_sessions
 from antiphon.server.facades.mcp import stored_events
 from antiphon.server.facades.mcp.actions import send_message, stop_thread
 from antiphon.server.facades.mcp.calls import McpCall
@@ -174,6 +175,21 @@ def test_a_session_belongs_to_the_user_who_began_it() -> None:
     assert asyncio.run(main()) == [200, 404, 404]
 
 
+def test_a_user_with_many_sessions_leaves_some_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp_sessions, "MOST_USER_SESSIONS", 2)
+
+    async def main() -> list[int]:
+        async with App(":memory:") as app:
+            context = ServerContext(app, ServerSettings())
+            sessions = McpSessions(context)
+            callers = (*[Caller("ada")] * 3, Caller("bob"), *[OPERATOR] * 3)
+            statuses = [(await post(sessions, caller, INITIALIZE))[0] for caller in callers]
+            context.closing.set()
+            return statuses
+
+    assert asyncio.run(main()) == [200, 200, 503, 200, 200, 200, 200]
+
+
 def test_users_see_their_own_threads_only(model: str) -> None:
     async def quiet(progress: float, message: str) -> None:
         return
@@ -221,3 +237,19 @@ def test_streams_of_mcp_are_counted(server: LiveServer) -> None:
     with McpWire(server) as wire, wire.http.stream("GET", "/mcp", headers=wire.headers()) as response:
         assert response.status_code == 200
         assert "antiphon_streams_open 1" in wire.http.get("/metrics").text
+
+
+def test_a_search_does_not_tell_whether_others_have_written_a_word(model: str) -> None:
+    async def quiet(progress: float, message: str) -> None:
+        return
+
+    async def main() -> list[Any]:
+        async with App(":memory:") as app:
+            context = ServerContext(app, ServerSettings())
+            await send_message(McpCall(context, Caller("ada"), quiet), {"text": "gooseberry", "model": model})
+            bob = McpCall(context, Caller("bob"), quiet)
+            return [await search_threads(bob, {"words": word, "limit": 1}) for word in ("gooseberry", "quince")]
+
+    known, unknown = asyncio.run(main())
+    assert known == unknown
+    assert known.data == {"items": [], "next": None}

@@ -11,7 +11,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 from fastapi import Request, Response
 
-from antiphon.server.callers import Caller, RequestCaller
+from antiphon.server.callers import Caller, RequestCaller, note_thread
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, check_body, read_body
 from antiphon.server.facades.agui_events import AguiWriter, Event, history_of, interrupt_of, usage_of
@@ -69,6 +69,7 @@ async def run_agui(request: Request, context: Context, caller: RequestCaller) ->
     question = _question(body["messages"])
     answers = _answers(body.get("resume") or [])
     thread = await _open(context, caller, body, question, is_answer=bool(answers))
+    note_thread(request, thread.id)
     after, is_new = await _send(thread, question, answers, body["runId"])
     events = AguiRun(thread, body, await thread.follow(after), is_attached=not is_new).events()
     return EventStream(context, _frames(events), closing=STOPPING)

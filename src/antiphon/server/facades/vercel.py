@@ -11,7 +11,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from fastapi import Request, Response
 
 from antiphon.server.bodies import Respond
-from antiphon.server.callers import Caller, RequestCaller
+from antiphon.server.callers import Caller, RequestCaller, note_thread
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, read_body
 from antiphon.server.facades.conversations import Conversation, FollowedReply, UserMessage, check_message_id, image_part
@@ -57,6 +57,7 @@ async def chat_vercel(request: Request, context: Context, caller: RequestCaller)
     is_answer = question is None and body["trigger"] == "submit-message"
     answers = _answers(last, body.get("answer")) if is_answer else {}
     thread = await _open(context, caller, body, question)
+    note_thread(request, thread.id)
     reply = await thread.follow(await _send(thread, body, question, answers))
     stream = VercelStream(thread, reply, _continued(last) if answers else None)
     return EventStream(context, stream.frames(), headers=HEADERS, closing=STOPPING)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import Query, Request, Response
 
 from antiphon.server.bodies import ChangeThread, CreateChat, CreateDebate, CreateRun, ForkThread
-from antiphon.server.callers import Caller, RequestCaller, check_owner, note_thread, require_own_name
+from antiphon.server.callers import RequestCaller, check_owner, note_thread, require_own_name
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, json_response, read_body
 from antiphon.server.creation import ID_BYTES, check_title, create_from_body
@@ -43,13 +43,16 @@ async def create_thread(request: Request, context: Context, caller: RequestCalle
     owner = require_own_name(caller, body.get("owner"))
     if owner is not None:
         body["owner"] = owner
+    is_window = is_local(request.scope)
     if key is not None and "id" not in body:
         body["id"] = _id_of(key)
         if await _exists(context, body["id"]):
-            return await _existing(context, caller, body["id"], body["kind"])
+            if not is_window:  # a window may have created it with a folder
+                await check_owner(context, caller, body["id"])
+            return await _existing(context, body["id"], body["kind"])
     elif "id" in body and await _exists(context, body["id"]):
         raise ProblemError("exists", f"there is a thread {body['id']!r} already; choose another id, or none")
-    id = await create_from_body(context, body, is_window=is_local(request.scope))
+    id = await create_from_body(context, body, is_window=is_window)
     join_thread(context, id)
     note_thread(request, id)
     return await thread_response(context, id, 201)
@@ -64,9 +67,8 @@ async def _exists(context: ServerContext, id: str) -> bool:
     return await context.app.runtime.store.summary(id) is not None
 
 
-async def _existing(context: ServerContext, caller: Caller, id: str, kind: str) -> Response:
+async def _existing(context: ServerContext, id: str, kind: str) -> Response:
     """Return the thread that an earlier request with the same key has created."""
-    await check_owner(context, caller, id)
     if (await context.app.threads.state(id)).get("kind") != kind:
         raise ProblemError("key_reused", f"the key was used for thread {id!r}, which is no {kind}; use another key")
     return await thread_response(context, id)

@@ -33,9 +33,9 @@ Local = Annotated[LocalServer, Depends(find_local)]
 
 
 async def check_remote_change(context: ServerContext, method: str, path: str) -> None:
-    """Raise `ProblemError` if a request of the operator over TCP would let the tools of a folder of this machine run.
+    """Raise `ProblemError` if a request over TCP would let the tools of a folder of this machine run.
 
-    Users have no such threads, and learn nothing about them.
+    That of a user is checked once the thread is known to be the user's own: others learn nothing about it.
     """
     parts = path.strip("/").split("/")
     if context.local is None or method in SAFE or len(parts) < 3 or parts[0] not in CHANGING or parts[2] in HARMLESS:

@@ -8,7 +8,6 @@ from antiphon.server.facades.mcp.calls import McpCall
 from antiphon.server.facades.mcp.outcomes import describe_request
 from antiphon.server.facades.mcp.schemas import check_range
 from antiphon.server.routes.catalog import model_row
-from antiphon.threads import ThreadView
 from antiphon.threads.pages import view_to_json
 
 PAGE = 20
@@ -51,13 +50,14 @@ async def list_threads(call: McpCall, arguments: dict[str, Any]) -> ToolOutput:
 async def search_threads(call: McpCall, arguments: dict[str, Any]) -> ToolOutput:
     """Return a page of the threads that a search finds, each with the line that matches."""
     limit = int(check_range(arguments, "limit", PAGE, 1, MOST_ITEMS))
-    matches = await call.context.app.library.search(arguments["words"], limit, after=arguments.get("after"))
-    rows = [{**view_to_json(match.view), "line": match.line} for match in matches if _may_read(call, match.view)]
+    matches = await call.context.app.library.search(
+        arguments["words"],
+        limit,
+        after=arguments.get("after"),
+        owner=None if call.caller.is_operator else call.caller.user,
+    )
+    rows = [{**view_to_json(match.view), "line": match.line} for match in matches]
     return _page(rows, matches[-1].cursor if len(matches) == limit else None)
-
-
-def _may_read(call: McpCall, view: ThreadView) -> bool:
-    return call.caller.is_operator or view.owner == call.caller.user
 
 
 def _page(rows: list[dict[str, Any]], next: str | None) -> ToolOutput:

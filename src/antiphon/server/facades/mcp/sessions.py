@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from fastapi import Response
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, AuthorizationContext
 from mcp.server.auth.provider import AccessToken
-from mcp.server.streamable_http import EventStore
+from mcp.server.streamable_http import EventStore, StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message, Receive, Scope, Send
 
@@ -24,6 +24,8 @@ from antiphon.server.problems import ProblemError
 from antiphon.server.streams import MEDIA_TYPE
 
 MOST_SESSIONS = 1_000
+MOST_USER_SESSIONS = 100
+OPERATOR_NAME = "operator"
 IDLE_S = 30 * 60.0
 STREAM = MEDIA_TYPE.encode()
 
@@ -39,6 +41,12 @@ class SessionManager(StreamableHTTPSessionManager):
     @event_store.setter
     def event_store(self, store: EventStore | None) -> None:
         assert store is None
+
+    def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
+        """Register a session; None if there are too many, or if one user has so many that few are left for others."""
+        is_user = requestor is not None and requestor["client_id"] != OPERATOR_NAME
+        count = sum(owner == requestor for owner in self._session_owners.values())
+        return None if is_user and count >= MOST_USER_SESSIONS else super()._admit_session(requestor)
 
 
 class McpSessions:
@@ -66,7 +74,7 @@ class McpSessions:
         """Answer a request by the library."""
         await self._is_open.wait()
         caller: Caller = scope[CALLER]
-        name = f"user {caller.user}" if caller.user else "operator"
+        name = f"user {caller.user}" if caller.user else OPERATOR_NAME
         user = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
         await self._manager.handle_request({**scope, "user": user}, receive, send)
 

@@ -7,6 +7,7 @@ from fastapi import Request, Response
 from starlette.types import Receive, Scope, Send
 
 from antiphon.runtime.encoding import encode
+from antiphon.server.callers import note_thread
 from antiphon.server.context import ServerContext
 from antiphon.server.contracts import JSON, json_response
 from antiphon.server.facades.openai.errors import error_body
@@ -50,6 +51,7 @@ class Exchange:
         self._request = request
         self._turn = turn
         self._on_end = on_end
+        note_thread(request, turn.thread)
         self._texts: list[str] = []
         self._thoughts: list[str] = []
         self._events = self._follow()
