@@ -46,6 +46,7 @@ from antiphon.stores.ownership import owner_of
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.threads.approval import Approver, ask_approver
 from antiphon.threads.assessing import assess_calls
+from antiphon.threads.day_costs import DeletedCosts
 from antiphon.threads.foreign_models import ForeignModels
 from antiphon.threads.grants import Grants
 from antiphon.threads.index import ThreadProjection
@@ -98,7 +99,7 @@ class App:
         self.sessions = Sessions(self.models)
         self._closing = asyncio.Event()
         grants = Grants()
-        owners = Owners(lambda: self.runtime, limits, prices)
+        owners = Owners(lambda: self.runtime, limits, prices, _deleted_costs(store))
         foreign = ForeignModels(lambda: self.runtime, grants, owners.open)
         machine = compose(
             lambda reference: foreign.open(reference, self.models.open(reference)),
@@ -117,7 +118,7 @@ class App:
         self.runtime = Runtime(_open_store(store), hosted, projection=PROJECTION, window_ms=window_ms)
         self.library = Library(self.runtime, KINDS)
         roles = _given_names(judge=judge, arbiter=arbiter, approver=approver)
-        resources = Resources(self.models.check, toolbox or NoTools(), roles, undo, grants, owners.forget)
+        resources = Resources(self.models.check, toolbox or NoTools(), roles, undo, grants, owners.forget, owners.keep)
         _exclude_store(undo, store)
         self.chats = Chats(self.runtime, self.library, resources)
         self.runs = Runs(self.runtime, self.library, resources)
@@ -171,6 +172,12 @@ def _exclude_store(undo: UndoFolder | None, store: str | Path | Store) -> None:
         raise TypeError(f"undo is {undo!r}; it must be an UndoFolder, such as UndoFolder(path)")
     if isinstance(store, str | Path):
         undo.exclude(store)
+
+
+def _deleted_costs(store: str | Path | Store) -> DeletedCosts | None:
+    """Return the file beside a store that has the costs of deleted threads; None for a store without a file."""
+    path = Path(store) if isinstance(store, str | Path) else getattr(store, "path", None)
+    return None if path is None or str(path) == MEMORY else DeletedCosts(path.with_name(f"{path.name}-costs"))
 
 
 def _open_store(store: str | Path | Store) -> Store:

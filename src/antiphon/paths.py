@@ -13,7 +13,7 @@ FOLDERS: Mapping[Purpose, tuple[str, str]] = {
     "state": ("XDG_STATE_HOME", ".local/state"),
 }
 # The files of a store, and the folder of its server, by what is added to the name of the store.
-STORE_SUFFIXES = ("", "-wal", "-shm", ".lock", ".server")
+STORE_SUFFIXES = ("", "-wal", "-shm", ".lock", "-costs", "-costs.new", ".server")
 
 
 def user_path(

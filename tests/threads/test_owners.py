@@ -15,9 +15,10 @@ from antiphon.providers.base import Delta, Done, Model, Request, TextDelta, Usag
 from antiphon.providers.prices import Price, Prices
 from antiphon.providers.rate_limits import SHARER, RateLimits
 from antiphon.providers.registry import Models
-from antiphon.runtime.errors import JournalCompacted
+from antiphon.runtime.errors import JournalCompacted, StoreError
 from antiphon.runtime.records import Entry, Origin, TreeSummary
-from antiphon.threads.owners import DAY_MS, OwnerLimits, Owners, sum_costs
+from antiphon.threads.day_costs import DAY_MS, DeletedCosts, sum_costs
+from antiphon.threads.owners import OwnerLimits, Owners
 
 MODEL = "paid:one"
 
@@ -80,6 +81,53 @@ def test_the_spending_of_the_day_survives_a_restart(tmp_path: Path) -> None:
             return str((await say(opened, await opened.chats.create(model=MODEL))).status)
 
     assert (asyncio.run(main()), model.asked) == ("failed", 1)
+
+
+def test_the_costs_of_a_deleted_thread_survive_a_restart(tmp_path: Path) -> None:
+    model = Paid()
+
+    async def main() -> str:
+        async with app(tmp_path, model, OwnerLimits(usd_per_day=1)) as opened:
+            thread = await opened.chats.create(model=MODEL)
+            await say(opened, thread)
+            await opened.threads.delete(thread)
+        async with app(tmp_path, model, OwnerLimits(usd_per_day=1)) as opened:
+            return str((await say(opened, await opened.chats.create(model=MODEL))).status)
+
+    assert (asyncio.run(main()), model.asked) == ("failed", 1)
+    assert (tmp_path / "a.db-costs").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_thread_whose_deletion_failed_counts_once(tmp_path: Path) -> None:
+    async def main() -> float:
+        async with app(tmp_path, Paid(), OwnerLimits(usd_per_day=9)) as opened:
+            thread = await opened.chats.create(model=MODEL)
+            await say(opened, thread)
+            costs = DeletedCosts(tmp_path / "costs")
+            owners = Owners(lambda: opened.runtime, OwnerLimits(usd_per_day=9), None, costs)
+            await owners.keep(thread)
+            await owners.keep(thread)
+            assert len(await costs.read(int(opened.runtime.now() // DAY_MS))) == 1
+            return await owners.spent_usd("")
+
+    assert asyncio.run(main()) == 1.0
+
+
+def test_costs_of_other_days_are_dropped(tmp_path: Path) -> None:
+    async def main() -> list[list[str]]:
+        costs = DeletedCosts(tmp_path / "costs")
+        await costs.add(1, "anna", "a", "h1", 0.5)
+        await costs.add(2, "anna", "b", "h2", 0.5)
+        return [[cost.root for cost in await costs.read(day)] for day in (1, 2)]
+
+    assert asyncio.run(main()) == [[], ["b"]]
+
+
+def test_a_damaged_file_of_costs_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "costs").write_text("[{]")
+
+    with pytest.raises(StoreError, match="costs: it is damaged; delete it to count without deleted threads"):
+        asyncio.run(DeletedCosts(tmp_path / "costs").read(1))
 
 
 def test_owners_are_counted_on_their_own_and_yesterday_does_not_count(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def _blocks(run: Json) -> Iterator[Block]:
         yield Heading("History")
     for number, entry in enumerate(run["history"], 1):
         blocks: list[Block] = [
-            CodeBlock(call["text"], caption="Failed:" if call["failed"] else "Called:")
+            CodeBlock(call["text"], caption="Failed or denied:" if call["failed"] else "Called:")
             for call in entry.get("toolCalls", ())
         ]
         blocks += [Words(text) for text in _texts(entry)]

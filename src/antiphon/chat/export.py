@@ -5,6 +5,7 @@ from typing import Any
 
 from antiphon.chat.lineage import sections
 from antiphon.money import format_usd
+from antiphon.threads.denials import denial_of
 from antiphon.threads.export.document import (
     Block,
     CodeBlock,
@@ -83,6 +84,10 @@ def _blocks(part: Mapping[str, Any]) -> Iterator[Block]:
         case "toolCall":
             yield CodeBlock(part["arguments"], "json", f"Calls `{part['name']}`:")
         case "toolResult":
+            reason = denial_of(part)
+            if reason is not None:
+                yield CodeBlock(reason, caption="Denied:")
+                return
             caption = "It failed:" if part.get("isError") else "It gave:"
             for item in part["parts"]:
                 yield CodeBlock(item["text"], caption=caption) if item["type"] == "text" else _image(item)

@@ -1,6 +1,6 @@
 """Records of chats: messages and branches, read from a thread's snapshot."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from antiphon.chat.attempts import Attempt as Attempt
@@ -8,6 +8,7 @@ from antiphon.chat.attempts import attempt_of as attempt_of
 from antiphon.chat.machine.crystal import TITLE_WORDS
 from antiphon.chat.machine.persistent_map import PersistentMap
 from antiphon.chat.machine.tree import path
+from antiphon.threads.denials import find_denials
 from antiphon.threads.kinds import Json, NewText, ThreadSummary, content_of, error_message
 from antiphon.threads.machine.content import text_of
 from antiphon.threads.machine.thread import UNTITLED
@@ -51,6 +52,12 @@ def _turns(chat: Json, head: str | None) -> int:
     messages: Any = chat["messages"]
     turn: int | None = messages[head].get("turn")
     return sum(message["role"] == "user" for message in path(messages, head)) if turn is None else turn
+
+
+def denials_in(snapshot: Json, ids: Collection[str]) -> dict[str, str]:
+    """Return the reasons of those of some calls of a chat that were denied, by their ids."""
+    messages: Any = chat_of(snapshot)["messages"]
+    return find_denials(messages.values(), ids)
 
 
 def _title(chat: Json) -> str:

@@ -4,15 +4,15 @@
 2. A limit is checked before each request to a model, whoever asks it: a reply, a judge, an arbiter or a summariser.
 3. The spending of the day is read from the journals when the first request is made, and counted in memory from then on.
    A day begins at midnight UTC. Requests in progress are counted when they end, so the limit may be exceeded by them.
+   The costs of threads that are deleted are kept until the day ends.
 """
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 
-from antiphon.actors.tasks import RESOLVE
 from antiphon.errors import Code
 from antiphon.money import format_usd
 from antiphon.providers.base import Delta, Provider, Request
@@ -21,11 +21,9 @@ from antiphon.providers.prices import Prices
 from antiphon.providers.rate_limits import SHARER, KeyLimiter, RateLimits
 from antiphon.providers.reply import Reply
 from antiphon.runtime.doors import Doors
-from antiphon.runtime.errors import JournalCompacted
-from antiphon.runtime.records import Entry
 from antiphon.runtime.tasks import CURRENT
+from antiphon.threads.day_costs import DAY_MS, DeletedCosts, costs_since
 
-DAY_MS = 86_400_000
 PAGE = 1000
 MOST_KNOWN = 10_000  # threads whose owners are kept in memory
 
@@ -46,10 +44,17 @@ class OwnerLimits:
 class Owners:
     """Spending and rates of the owners of a runtime's threads."""
 
-    def __init__(self, runtime: Callable[[], Doors], limits: OwnerLimits | None, prices: Prices | None) -> None:
+    def __init__(
+        self,
+        runtime: Callable[[], Doors],
+        limits: OwnerLimits | None,
+        prices: Prices | None,
+        deleted: DeletedCosts | None = None,
+    ) -> None:
         self._runtime = runtime
         self._limits = limits or OwnerLimits()
         self._prices = prices or Prices()
+        self._deleted = deleted  # None if nothing outlives this process
         self._owners: dict[str, str] = {}
         self._spent_usd: defaultdict[tuple[str, int], float] = defaultdict(float)  # by owner and day
         self._limiters: dict[str, KeyLimiter] = {}
@@ -76,8 +81,20 @@ class Owners:
         return self._owners[root]
 
     def forget(self, root: str) -> None:
-        """Forget the owner of a thread; what was spent today still counts as long as this process."""
+        """Forget the owner of a thread; what was spent today still counts."""
         self._owners.pop(root, None)
+
+    async def keep(self, root: str) -> None:
+        """Keep what a thread has cost today; it is about to be deleted."""
+        store = self._runtime().store
+        summary = await store.summary(root)
+        today = self._today()
+        if self._deleted is None or self._limits.usd_per_day is None or summary is None or summary.machine != "thread":
+            return
+        cost_usd = await costs_since(store, root, summary.seq, today * DAY_MS)
+        if cost_usd:
+            history, _ = await store.history(root)
+            await self._deleted.add(today, await self.owner_of(root), root, history, cost_usd)
 
     @property
     def known(self) -> int:
@@ -135,57 +152,14 @@ class Owners:
             after = page[-1].root
             for tree in page:
                 if tree.machine == "thread" and tree.updated >= today * DAY_MS:
-                    costs_usd = await self._costs_since(tree.root, tree.seq, today * DAY_MS)
+                    costs_usd = await costs_since(store, tree.root, tree.seq, today * DAY_MS)
                     spent_usd[await self.owner_of(tree.root)] += costs_usd
+        for cost in await self._deleted.read(today) if self._deleted is not None else ():
+            # A thread whose deletion failed was counted above.
+            if await store.summary(cost.root) is None or (await store.history(cost.root))[0] != cost.history:
+                spent_usd[cost.owner] += cost.usd
         for owner, amount_usd in spent_usd.items():
             self._spent_usd[owner, today] += amount_usd
-
-    async def _costs_since(self, root: str, last: int, at: int) -> float:
-        after = await self._last_before(root, last, at)
-        entries: list[Entry] = []
-        while page := await self._runtime().store.entries(root, after, PAGE):
-            entries += [entry for entry in page if "costUsd" in entry.event or entry.event["type"] in COUNTED]
-            after = page[-1].seq
-        return sum_costs(entries)
-
-    async def _last_before(self, root: str, last: int, at: int) -> int:
-        """Return the last step before a time, or the last one that was removed from the journal."""
-        low = 0
-        high = last
-        while low < high:
-            middle = (low + high) // 2
-            try:
-                page = await self._runtime().store.entries(root, middle, 1)
-            except JournalCompacted as error:
-                low = error.first - 1
-                continue
-            if page and page[0].at < at:
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
-
-COUNTED = ("REQUEST_STARTED", "USAGE", "COMPLETE", "ERROR", RESOLVE)
-
-
-def sum_costs(entries: Iterable[Entry]) -> float:
-    """Return the costs in USD that some steps of a journal report; replies that were cut cost what they had used."""
-    total_usd = 0.0
-    growing: dict[str, float] = {}  # costs so far of replies in progress, by their actors
-    for entry in entries:
-        event = entry.event
-        match event["type"]:
-            case "USAGE":
-                growing[entry.to] = event.get("costUsd") or 0.0
-            case "REQUEST_STARTED":
-                total_usd += growing.pop(entry.to, 0.0)
-            case "COMPLETE" | "ERROR":
-                so_far_usd = growing.pop(entry.to, 0.0)
-                total_usd += so_far_usd if event.get("costUsd") is None else event["costUsd"]
-            case type if type == RESOLVE and isinstance(event.get("data"), Mapping):
-                total_usd += event["data"].get("costUsd") or 0.0
-    return total_usd + sum(growing.values())
 
 
 class OwnedProvider:

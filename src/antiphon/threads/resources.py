@@ -12,7 +12,7 @@ from antiphon.tools.undo.folder import UndoFolder
 
 
 async def _accept(reference: str) -> None:
-    """Accept any model."""
+    """Accept any model or thread."""
 
 
 def _keep_nothing(thread: str) -> None:
@@ -25,7 +25,8 @@ class Resources:
 
     `check_model` raises `ProviderError` if a model cannot be used here. `functions` are the names of the roles that a
     function has in place of a model or a person, `undo` has the changes that tools have made for threads, and `grants`
-    the modes that a person has given to threads. `forget` drops what is kept in memory about a thread.
+    the modes that a person has given to threads. `forget` drops what is kept in memory about a thread, and
+    `keep_costs` keeps what a thread has cost that is about to be deleted.
     """
 
     check_model: Callable[[str], Awaitable[object]] = _accept
@@ -34,6 +35,7 @@ class Resources:
     undo: UndoFolder | None = None
     grants: Grants = field(default_factory=Grants)
     forget: Callable[[str], None] = _keep_nothing
+    keep_costs: Callable[[str], Awaitable[None]] = _accept
 
     async def delete_copies(self, thread: str) -> None:
         """Delete the records and copies that undo keeps of a thread."""

@@ -250,6 +250,7 @@ class ThreadService:
     async def delete(self, id: str) -> None:
         """Delete a thread with all that belongs to it, for ever; work in progress is stopped first. Forks are kept."""
         await self._find(id)
+        await self.resources.keep_costs(id)
         await self.runtime.delete(id)
         await self.resources.delete_copies(id)
         self.resources.forget(id)

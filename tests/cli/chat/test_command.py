@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -113,6 +114,27 @@ def test_where_nobody_can_be_asked_a_tool_is_denied_and_the_model_is_told(tmp_pa
     assert (code, out) == (0, "Not filed, then.\n")
     assert '→ old__echo(name="x")' in err
     assert "old__echo denied: no user to ask" in err
+    assert err.count("← old__echo denied: no user to ask") == 1
+
+
+def test_a_call_that_plan_mode_denies_is_shown_with_the_reason(tmp_path, capsys):
+    model = script(tmp_path, (ECHO, [{"text": "Not filed, then."}]), [{"tool": ECHO, "arguments": {"name": "x"}}])
+    main(["chat", "--mode", "plan", "-m", model, "--mcp", echo_server(tmp_path), "File it"])
+
+    err = capsys.readouterr().err
+    assert '→ old__echo(name="x")\n← old__echo denied: plan mode\n' in err
+    assert "old__echo ok" not in err
+
+
+def test_the_export_of_a_chat_says_that_a_call_was_denied(tmp_path, capsys):
+    model = script(tmp_path, (ECHO, [{"text": "Not filed, then."}]), [{"tool": ECHO, "arguments": {"name": "x"}}])
+    main(["chat", "--mode", "plan", "-m", model, "--mcp", echo_server(tmp_path), "File it"])
+    capsys.readouterr()
+    main(["threads", "export", "last"])
+
+    out = capsys.readouterr().out
+    assert re.search(r"Denied:\s+```+\s+plan mode", out)
+    assert "It failed:" not in out
 
 
 def test_a_model_that_always_calls_a_tool_ends_at_the_limit_with_an_error(tmp_path, capsys):

@@ -198,6 +198,15 @@ def test_where_nobody_can_be_asked_a_change_is_denied_and_the_task_is_not_done(t
 
 
 @pytest.mark.requirement("S1-109", "S1-108")
+def test_a_call_that_plan_mode_denies_is_shown_with_the_reason(model, folder, capsys):
+    run("-m", model, "--workspace", folder, "--arbiter", "rules", "--mode", "plan", "Write")
+
+    err = capsys.readouterr().err
+    assert "\n← write_file denied: plan mode\n" in err
+    assert "write_file ok" not in err
+    assert list(folder.iterdir()) == []
+
+
 def test_another_model_is_asked_where_the_first_fails(tmp_path, folder, model, capsys):
     broken = tmp_path / "broken"
     broken.mkdir()

@@ -131,7 +131,7 @@ def test_a_change_is_denied_and_the_agent_is_told_why(tmp_path, folder):
         screen.until("reason (sent to the model) > ")
         screen.type("not today")
         screen.until("denied: not today")
-        screen.until("← write_file was not called")
+        screen.until("← write_file denied: not today")
         _, code = screen.end()
 
     assert code == 1

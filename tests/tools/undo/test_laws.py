@@ -110,6 +110,29 @@ def test_an_undo_gives_the_tree_back_and_a_redo_the_changes(start, calls):
             assert picture(bench.work) == after
 
 
+@settings(max_examples=40)
+@given(
+    st.sets(st.sampled_from(["a/x", "a/y", "b/x", "b/c/x", "d"]), min_size=1), st.lists(st.sets(st.sampled_from("ab")))
+)
+def test_one_redo_takes_back_any_number_of_undos_that_were_partial(files, obstacles):
+    with tempfile.TemporaryDirectory() as name, UndoBench(Path(name)) as bench:
+        for path in sorted(files):
+            bench.write(path, path)
+        after = picture(bench.work)
+        for folders in obstacles:
+            blocked = [bench.work / folder / "theirs" for folder in folders if (bench.work / folder).is_dir()]
+            for path in blocked:
+                path.touch()
+            bench.undo.undo(THREAD)
+            for path in blocked:
+                path.unlink()
+
+        if obstacles:
+            bench.undo.undo(THREAD, redo=True)
+
+        assert picture(bench.work) == after
+
+
 @settings(max_examples=30)
 @given(commands, commands)
 def test_a_plan_changes_nothing(start, command):

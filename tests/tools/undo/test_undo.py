@@ -7,6 +7,8 @@ import pytest
 from antiphon.tools import ChangedSince, UndoError, UndoSettings
 from antiphon.tools.access import READ_ONLY
 from antiphon.tools.context import CURRENT, Context
+from antiphon.tools.files import file_functions
+from antiphon.tools.functions import FunctionToolbox
 from antiphon.tools.undo.folder import undo_problem
 from antiphon.tools.undo.recorders import record_command
 from antiphon.tools.undo.scan import SETTLED_NS, Stamp
@@ -165,6 +167,59 @@ def test_an_undo_can_be_taken_back_once(bench):
 
     assert (bench.work / "a").read_text() == "old"
     assert bench.actions() == {}
+
+
+def test_one_redo_takes_back_an_undo_that_took_two_attempts(bench):
+    bench.write("one/mine.txt", "new")
+    after = picture(bench.work)
+    (bench.work / "one" / "theirs.txt").write_text("in the way")
+    assert len(bench.undo.undo(THREAD).problems) == 1
+    (bench.work / "one" / "theirs.txt").unlink()
+    assert [step.path for step in bench.undo.undo(THREAD).steps] == ["one"]
+
+    plan = bench.undo.undo(THREAD, redo=True)
+
+    assert [step.path for step in plan.steps] == ["one", "one/mine.txt"]
+    assert picture(bench.work) == after
+
+
+def test_a_redo_that_took_back_a_part_is_completed_by_another_one(bench):
+    (bench.work / "one").mkdir()
+    (bench.work / "one" / "mine.txt").write_text("old")
+    bench.shell("rm -r one")
+    bench.undo.undo(THREAD)
+    (bench.work / "one" / "theirs.txt").write_text("in the way")
+    assert len(bench.undo.undo(THREAD, redo=True).problems) == 1
+    (bench.work / "one" / "theirs.txt").unlink()
+
+    plan = bench.undo.undo(THREAD, redo=True)
+
+    assert ([step.path for step in plan.steps], picture(bench.work)) == (["one"], {})
+
+
+def test_a_redo_gives_back_what_a_forced_undo_has_overwritten(bench):
+    bench.write("a", "by the tool")
+    bench.undo.undo(THREAD)
+    (bench.work / "a").write_text("by a person")
+    bench.undo.undo(THREAD, force=True)
+
+    bench.undo.undo(THREAD, redo=True)
+
+    assert (bench.work / "a").read_text() == "by a person"
+
+
+def test_a_redo_takes_back_the_undo_in_all_workspaces_of_a_thread(bench, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    with UndoBench(tmp_path / "elsewhere") as elsewhere:
+        box = FunctionToolbox(file_functions(elsewhere.workspace, undo=bench.undo))
+        bench.write("a", "new")
+        bench.box = box
+        bench.write("b", "new")
+        bench.undo.undo(THREAD)
+
+        bench.undo.undo(THREAD, redo=True)
+
+        assert (list(picture(bench.work)), list(picture(elsewhere.work))) == (["a"], ["b"])
 
 
 def test_records_are_read_by_another_process(bench, tmp_path):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from antiphon.chat.attempts import attempt_of
+from antiphon.chat.record import attempt_of, denials_in
 from antiphon.cli.chat.limits import LimitDecision
 from antiphon.cli.chat.printer import ReplyPrinter
 from antiphon.cli.chat.reply_stats import ReplyStats
@@ -70,8 +70,12 @@ class ChatClient:
         requests = await self.app.threads.requests(thread)
         limits = [{"requestId": request.id, **request.limit} for request in requests if request.limit is not None]
         permissions = [{"requestId": request.id, "calls": request.calls} for request in requests if request.calls]
+        asked = next((request.calls for request in requests if request.calls), [])
+        calls = {call["id"]: call for call in asked}
         return ReplyStats(
             status=await self.app.threads.status(thread),
+            calls=calls,
+            unanswered=set(calls),
             request=permissions[0] if permissions else None,
             limit=limits[0] if limits else None,
         )
@@ -129,8 +133,15 @@ class ChatClient:
                 if self._listener is not None:
                     self._listener(activity)
                 is_retry = activity.kind == "retrying"
-                printer.print(activity, attempt_of(await self.app.threads.snapshot(thread)) if is_retry else None)
+                attempt = attempt_of(await self.app.threads.snapshot(thread)) if is_retry else None
+                printer.print(activity, attempt, await self._denials(activity, printer.stats))
         return printer.stats
+
+    async def _denials(self, activity: Activity, stats: ReplyStats) -> dict[str, str]:
+        """Return why calls without a result were denied, once all calls of a reply are answered."""
+        if activity.kind != "tools_answered" or not stats.unanswered:
+            return {}
+        return denials_in(await self.app.threads.snapshot(self.open_thread()), stats.unanswered)
 
 
 def _planned(error: PlanOpen) -> Refused:

@@ -1,9 +1,11 @@
 """Prints a reply as it arrives: each activity as text or as a line of a view."""
 
+from collections.abc import Mapping
+
 from antiphon.chat.attempts import Attempt
 from antiphon.cli.chat.limits import warning_line
 from antiphon.cli.chat.reply_stats import ReplyStats
-from antiphon.cli.render.calls import format_arguments, format_result
+from antiphon.cli.render.calls import format_arguments, format_denial, format_result
 from antiphon.cli.render.plain import TextView
 from antiphon.threads.activity import Activity
 
@@ -21,8 +23,10 @@ class ReplyPrinter:
         self.stats = stats or ReplyStats()
         self._thinking_since: int | None = None
 
-    def print(self, activity: Activity, attempt: Attempt | None = None) -> None:
-        """Print an activity; for a retry, also the next attempt."""
+    def print(
+        self, activity: Activity, attempt: Attempt | None = None, denials: Mapping[str, str] | None = None
+    ) -> None:
+        """Print an activity; for a retry, also the next attempt; for results, also why calls were denied."""
         self.stats.add(activity)
         facts = activity.facts
         if self._thinking_since is not None and activity.kind not in ("thinking", "usage"):
@@ -41,6 +45,9 @@ class ReplyPrinter:
                 self._print_tool_end(activity)
             case "call_refused":
                 self._view.line(f"← {facts['name']} not called: {facts['message']}", "error")
+            case "tools_answered":
+                for id, reason in (denials or {}).items():
+                    self._view.line(format_denial(self.stats.calls[id]["name"], reason), "error")
             case "limit_warning":
                 self._view.line(warning_line(facts))
             case "retrying" if attempt is not None:

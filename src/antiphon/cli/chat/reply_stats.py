@@ -29,6 +29,7 @@ class ReplyStats:
     limit: Mapping[str, Any] | None = None  # at which the user is asked, until it is answered
     text: list[str] = field(default_factory=list)
     calls: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    unanswered: set[str] = field(default_factory=set)  # calls without a result
     called_at: int = 0  # when the calls of the last reply started
     _partial: Mapping[str, Any] | None = None
 
@@ -44,6 +45,13 @@ class ReplyStats:
                 self.text.append(facts["text"])
             case "tool_called":
                 self.calls[facts["id"]] = facts
+                self.unanswered.add(facts["id"])
+            case "tool_ended" if isinstance(facts["result"], Mapping):
+                self.unanswered.discard(str(facts["result"].get("callId")))
+            case "call_refused":
+                self.unanswered.discard(facts["id"])
+            case "tools_answered":
+                self.unanswered.clear()
             case "usage":
                 self._partial = facts
             case "replied":

@@ -8,6 +8,7 @@ from antiphon.cli.render.text_width import clip, sanitize_line
 
 MOST_ARGUMENTS = 60
 MOST_RESULT = 72
+MOST_REASON = 200
 
 
 def format_arguments(arguments: Any) -> str:
@@ -17,6 +18,11 @@ def format_arguments(arguments: Any) -> str:
     else:
         text = "" if arguments is None else str(arguments)
     return clip(sanitize_line(text), MOST_ARGUMENTS)
+
+
+def format_denial(name: str, reason: str) -> str:
+    """Format that a call was denied, and why."""
+    return f"← {name} denied: {clip(sanitize_line(reason), MOST_REASON)}"
 
 
 def format_result(name: str, result: Mapping[str, Any], seconds: float, *, failed: bool) -> str:

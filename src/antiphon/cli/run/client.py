@@ -10,6 +10,7 @@ from antiphon.cli.render.plain import TextView
 from antiphon.cli.render.refresh import auto_refresh
 from antiphon.cli.run.printer import RunPrinter
 from antiphon.threads.activity import Activity
+from antiphon.threads.denials import agent_messages, find_denials
 from antiphon.threads.errors import Refused, UnknownRequest
 from antiphon.threads.kinds import Json
 from antiphon.threads.requests import OpenRequest
@@ -63,7 +64,7 @@ class RunClient:
         if all(request.reason != "permission" for request in await self.runs.requests(self.id)):
             return False
         async for activity in self.runs.follow(self.id, self._after):
-            self._handle(activity)
+            await self._handle(activity)
             if activity.kind == "interrupted":
                 break
         return True
@@ -73,24 +74,33 @@ class RunClient:
         idle = self.runs.until_idle(self.id, self._after)
         async with auto_refresh(self._view):
             async for activity in idle:
-                self._handle(activity)
+                await self._handle(activity)
         return idle.status or ""
 
     async def wait_for_status(self) -> str:
         """Print activities until the run has another status, and then as `follow` does."""
         async for activity in self.runs.follow(self.id, self._after):
-            self._handle(activity)
+            await self._handle(activity)
             if activity.kind == "status":
                 break
         return await self.follow()
 
-    def _handle(self, activity: Activity) -> None:
+    async def _handle(self, activity: Activity) -> None:
         self._after = activity.cursor
         if self._listener is not None:
             self._listener(activity)
         if activity.kind == "run_ended":
             self.result = activity.facts
-        self._printer.print(activity)
+        self._printer.print(activity, await self._denial(activity))
+
+    async def _denial(self, activity: Activity) -> str | None:
+        """Return why a call was denied that is answered without a result of its tool."""
+        result = activity.facts["toolResult"] if activity.kind == "tool_answered" else {}
+        if not result.get("isError") or not self._printer.awaits_result(result["id"]):
+            return None
+        # At that step: meanwhile the agent may have ended, and its conversation with it.
+        snapshot = await self.runs.runtime.snapshot(self.id, activity.seq)
+        return find_denials(agent_messages(snapshot, activity.speaker or ""), [result["id"]]).get(result["id"])
 
     async def request(self) -> OpenRequest | None:
         """Return the first request to the user, if any."""

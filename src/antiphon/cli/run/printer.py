@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from antiphon.cli.render.calls import format_arguments, format_result
+from antiphon.cli.render.calls import format_arguments, format_denial, format_result
 from antiphon.cli.render.plain import TextView, Tone
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.run.dashboard import Dashboard
@@ -29,8 +29,12 @@ class RunPrinter:
         self._version = 0
         self._plan_text = PlanText()
 
-    def print(self, activity: Activity) -> None:
-        """Print an activity."""
+    def awaits_result(self, call: str) -> bool:
+        """Return whether the result of a call was not printed yet."""
+        return call in self._called
+
+    def print(self, activity: Activity, denial: str | None = None) -> None:
+        """Print an activity; for the answer to a call that was denied, also why."""
         self._dashboard.apply(activity)
         self._end_thought(activity)
         if activity.kind not in ("text", "thinking") and (text := self._plan_text.end()):
@@ -49,7 +53,7 @@ class RunPrinter:
             case "tool_ended":
                 self._print_result(activity)
             case "tool_answered":
-                self._print_missing_result(facts["toolResult"], activity)
+                self._print_missing_result(facts["toolResult"], activity, denial)
             case "status" if facts["status"] == "running":
                 # The time that a user takes to answer does not count.
                 self._called = {id: (name, activity.at) for id, (name, _) in self._called.items()}
@@ -111,11 +115,16 @@ class RunPrinter:
         line = format_result(name, result, (activity.at - since) / 1000, failed=facts["failed"])
         self._view.line(f"{self._agent_prefix(activity)}{line}", "error" if facts["failed"] else "tool")
 
-    def _print_missing_result(self, result: Mapping[str, Any], activity: Activity) -> None:
-        if self._called.pop(result["id"], None) is not None:
+    def _print_missing_result(self, result: Mapping[str, Any], activity: Activity, denial: str | None) -> None:
+        if self._called.pop(result["id"], None) is None:
+            return
+        if denial is not None:
+            line = format_denial(result["name"], denial)
+        else:
             error = self._errors.pop(activity.speaker, None)
             ending = "was not called" if error is None else f"failed: {clip(sanitize_line(error), MOST_RESULT)}"
-            self._view.line(f"{self._agent_prefix(activity)}← {result['name']} {ending}", "error")
+            line = f"← {result['name']} {ending}"
+        self._view.line(f"{self._agent_prefix(activity)}{line}", "error")
 
     def _print_plan(self) -> None:
         plan = self._dashboard.plan

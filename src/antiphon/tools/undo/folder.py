@@ -12,7 +12,7 @@ from typing import Self
 
 from antiphon.tools.errors import UndoError
 from antiphon.tools.undo.log import RECORDS, UndoLog, lock_folder, open_workspace
-from antiphon.tools.undo.plan import UndoPlan, UndoStep, make_plan
+from antiphon.tools.undo.plan import UndoPlan, UndoStep, make_plan, undone_calls
 from antiphon.tools.undo.records import REDO, UNDO, RecordedCall, read_records
 from antiphon.tools.undo.restore import restore
 from antiphon.tools.undo.scan import Scan, TooLarge
@@ -80,13 +80,13 @@ class UndoFolder:
                 raise UndoError(f"{records}: cannot be read: {error.strerror}") from error
 
     def plan(self, thread: str, *, redo: bool = False) -> UndoPlan:
-        """Return the steps that undo all changes of a thread, or with `redo` those that take back its last undo."""
+        """Return the steps that undo all changes of a thread, or with `redo` those that take back its last undos."""
         with self._guard:
             log = self._existing(thread)
             return UndoPlan((), (), ()) if log is None else _plan(log, redo)
 
     def undo(self, thread: str, *, force: bool = False, redo: bool = False) -> UndoPlan:
-        """Undo all changes of a thread, or with `redo` its last undo; return what was done.
+        """Undo all changes of a thread, or with `redo` take back its last undos; return what was done.
 
         Raise `ChangedSince`, and change nothing, if files were changed by others since, unless `force` is set.
         """
@@ -191,9 +191,9 @@ def _plan(log: UndoLog, redo: bool) -> UndoPlan:
     log.finish_interrupted()
     calls = list(log.calls.values())
     if redo:
-        if not calls or calls[-1].tool != UNDO:
+        calls = undone_calls(calls)
+        if not calls:
             raise UndoError("there is no undo to take back: tools have made changes since, or none was made")
-        calls = calls[-1:]
     return make_plan(log, calls)
 
 

@@ -3,13 +3,15 @@
 1. A path gets the state before the first call that changed it, and must be in the state after the last one.
 2. Any other state was made by others: in between, if it is not the state that the next call began with, or since.
    So was anything that a command may have changed which was interrupted, as far as can be known.
+3. A redo takes back the undos since the last call of a tool: an undo that could not restore every path is completed by
+   another one, and one redo takes both back. Paths that a redo has restored are not pending any more.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from antiphon.tools.undo.log import UndoLog, open_workspace
-from antiphon.tools.undo.records import FileChange, RecordedCall
+from antiphon.tools.undo.records import REDO, UNDO, FileChange, RecordedCall
 from antiphon.tools.undo.states import FileState
 from antiphon.tools.undo.trees import limited_digest, read_path
 
@@ -80,6 +82,46 @@ def make_plan(log: UndoLog, calls: Sequence[RecordedCall]) -> UndoPlan:
                 conflict = history.conflict if is_expected else SINCE
                 steps.append(UndoStep(folder, path, now, history.target, conflict))
     return UndoPlan(steps, calls, problems)
+
+
+def undone_calls(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
+    """Return the undos and redos since the last call of a tool, with the changes that a redo can take back."""
+    pending: dict[tuple[str, str], list[tuple[RecordedCall, FileChange]]] = {}
+    for call in _last_undos(calls):
+        for change in call.changes.values():
+            key = (call.workspace, change.path)
+            if call.tool == UNDO:
+                _note_undo(pending, key, call, change)
+            elif key in pending and change.after is not None and pending[key][0][1].before.matches(change.after):
+                del pending[key]
+            elif key in pending:
+                pending[key].append((call, change))
+    changed: dict[int, RecordedCall] = {}
+    for call, change in (pair for pairs in pending.values() for pair in pairs):
+        changed.setdefault(call.number, replace(call, changes={})).changes[change.path] = change
+    return [changed[number] for number in sorted(changed)]
+
+
+def _last_undos(calls: Sequence[RecordedCall]) -> Sequence[RecordedCall]:
+    first = len(calls)
+    while first and calls[first - 1].tool in (UNDO, REDO):
+        first -= 1
+    return calls[first:]
+
+
+def _note_undo(
+    pending: dict[tuple[str, str], list[tuple[RecordedCall, FileChange]]],
+    key: tuple[str, str],
+    call: RecordedCall,
+    change: FileChange,
+) -> None:
+    if change.after is not None and change.before.matches(change.after):
+        return  # it could not be restored
+    pairs = pending.get(key, [])
+    # What others changed in between is what this undo has overwritten, and what a redo gives back.
+    if pairs and not any(state.matches(change.before) for state in _expected(*pairs[-1])):
+        pairs = []
+    pending[key] = [*pairs, (call, change)]
 
 
 def _histories(calls: Iterable[RecordedCall]) -> dict[str, _History]:
