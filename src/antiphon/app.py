@@ -63,6 +63,7 @@ from antiphon.threads.reply import stream_reply
 from antiphon.threads.resources import Resources
 from antiphon.threads.threads import Threads
 from antiphon.threads.toolbox import NoTools, Toolbox, call_tool
+from antiphon.threads.tracing import TracedProvider
 from antiphon.tools.undo.folder import UndoFolder
 
 KINDS = (CHAT, RUN, DEBATE)
@@ -100,7 +101,7 @@ class App:
         self._closing = asyncio.Event()
         grants = Grants()
         owners = Owners(lambda: self.runtime, limits, prices, _deleted_costs(store))
-        foreign = ForeignModels(lambda: self.runtime, grants, owners.open)
+        foreign = ForeignModels(lambda: self.runtime, grants, lambda model: owners.open(TracedProvider(model)))
         machine = compose(
             lambda reference: foreign.open(reference, self.models.open(reference)),
             open_session=lambda session, reference: foreign.open(reference, self.sessions.open(session, reference)),

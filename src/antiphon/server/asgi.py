@@ -5,7 +5,9 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
+from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
 
 from antiphon.app import App
 from antiphon.server.access import PUBLIC
@@ -16,10 +18,19 @@ from antiphon.server.guard import CODE, Guard
 from antiphon.server.problems import BY_CLASS, ProblemError, problem_of
 from antiphon.server.routes import ROUTES
 from antiphon.server.settings import ServerSettings
+from antiphon.server.tracing import Tracing
 from antiphon.server.windows.local import LocalServer
 from antiphon.version import VERSION
 
 BY_STATUS = {404: "unknown_route", 405: "wrong_method"}
+# FastAPI would record queries, which hold words that are searched for, and texts of errors.
+NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
 # Problems that say what the thread takes instead.
 WITH_EVENTS = ("busy", "refused", "unknown_request", "wrong_kind", "not_taken")
 
@@ -29,11 +40,17 @@ def contracts() -> list[tuple[str, Contract]]:
     return [(str(routes.router.tags[0]), contract) for routes in ROUTES for contract in routes.contracts]
 
 
-def build_asgi(app: App, settings: ServerSettings, local: LocalServer | None = None) -> tuple[Guard, ServerContext]:
+def build_asgi(app: App, settings: ServerSettings, local: LocalServer | None = None) -> tuple[ASGIApp, ServerContext]:
     """Return the ASGI application for an app, which the caller opens and closes, and its context."""
     context = ServerContext(app, settings, local)
     api = FastAPI(
-        title="Antiphon", version=VERSION, docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False
+        title="Antiphon",
+        version=VERSION,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        telemetry=NO_TELEMETRY,
     )
     api.state.context = context
     api.state.contracts = contracts()
@@ -42,7 +59,7 @@ def build_asgi(app: App, settings: ServerSettings, local: LocalServer | None = N
     for kind in {ProblemError, HTTPException, RequestValidationError, *(kind for kind, _ in BY_CLASS), Exception}:
         api.add_exception_handler(kind, _answer_error)
     api.openapi = lambda: _document(api)  # type: ignore[method-assign]
-    return Guard(api, context), context
+    return Tracing(Guard(api, context)), context
 
 
 def _document(api: FastAPI) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from antiphon.providers.base import Tool
 from antiphon.runtime import tasks
 from antiphon.runtime.histories import history_of_token
 from antiphon.threads.errors import NotPermitted, Refused
+from antiphon.threads.tracing import call_traced
 from antiphon.tools.access import Access
 from antiphon.tools.context import CURRENT, Context
 from antiphon.tools.functions import ToolFunction
@@ -112,7 +113,7 @@ def call_tool(toolbox: Toolbox) -> AsyncLogic:
         context = Context(key, scope.report, access, thread=thread)
         CURRENT.set(context)
         async with lease_toolbox(toolbox, thread) as box:
-            result = part_to_json(await box.call(call))
+            result = part_to_json(await call_traced(call, box.call, lambda: box.tools))
         return result if context.denied is None else {**result, "denied": context.denied}
 
     return from_task(run, safety="once")

@@ -51,7 +51,7 @@ _log = logging.getLogger("antiphon.server")
 def build_protocol(context: ServerContext) -> Server[Any]:
     """Return the MCP server of an app."""
     handlers = Handlers(context)
-    return Server(
+    server: Server[Any] = Server(
         "antiphon",
         version=VERSION,
         title="Antiphon",
@@ -63,6 +63,8 @@ def build_protocol(context: ServerContext) -> Server[Any]:
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
     )
+    server.middleware.clear()  # its spans would hold names and messages that clients make up
+    return server
 
 
 class Handlers:
