@@ -207,6 +207,24 @@ def test_a_call_that_plan_mode_denies_is_shown_with_the_reason(model, folder, ca
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.parametrize(("mode", "count"), [("auto", 1), ("auto-edit", 0), ("ask", 0)])
+def test_where_commands_are_not_asked_about_it_is_said_once_that_undo_is_off(model, folder, mode, count, capsys):
+    with (folder / "large").open("wb") as file:
+        file.truncate(65 * 1024 * 1024)
+    run("-m", model, "--workspace", folder, "--arbiter", "rules", "--mode", mode, "Write")
+
+    line = "warning: undo is off for commands: the files of the workspace have more than 64 MiB\n"
+    assert capsys.readouterr().err.count(line) == count
+
+
+def test_where_files_are_changed_unasked_it_is_said_that_nothing_is_recorded(model, folder, capsys, monkeypatch):
+    monkeypatch.setenv("ANTIPHON_UNDO", str(folder / "undo"))
+    run("-m", model, "--workspace", folder, "--arbiter", "rules", "--mode", "auto-edit", "Write")
+
+    line = f"warning: undo is off: the copies would be kept inside the workspace, in {folder / 'undo'}\n"
+    assert capsys.readouterr().err.count(line) == 1
+
+
 def test_another_model_is_asked_where_the_first_fails(tmp_path, folder, model, capsys):
     broken = tmp_path / "broken"
     broken.mkdir()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NotRequired, TypedDict, cast
 
-from antiphon.agents.machine.output_patterns import search_output
+from antiphon.agents.machine.output_patterns import SearchOutput, search_output
 from antiphon.threads.machine.permission_rules import CallRequest, matches_call
 
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
@@ -148,21 +148,23 @@ def _is_listed(patterns: Sequence[str], name: str) -> bool:
     return any(matches_call(pattern, call) for pattern in patterns if "(" not in pattern)
 
 
-def next_by_rule(agent: AgentConfig, *, success: bool, exhausted: bool, output: str) -> str | None:
+def next_by_rule(
+    agent: AgentConfig, *, success: bool, exhausted: bool, output: str, search: SearchOutput = search_output
+) -> str | None:
     """Return what an agent's own rules select: an agent, COMPLETE, CONTINUE, RETRY, or None."""
     rules = agent.get("transitions") or {}
     for rule in rules.get("onOutput", []):
-        if search_output(rule["pattern"], output):
+        if search(rule["pattern"], output):
             return rule["to"]
     if exhausted and rules.get("onMaxIterations"):
         return rules["onMaxIterations"]
     return rules.get("onSuccess") if success else rules.get("onFailure")
 
 
-def has_output_rule(agent: AgentConfig, output: str) -> bool:
+def has_output_rule(agent: AgentConfig, output: str, search: SearchOutput = search_output) -> bool:
     """Return whether an output matches a rule of the agent."""
     rules = (agent.get("transitions") or {}).get("onOutput", [])
-    return any(search_output(rule["pattern"], output) for rule in rules)
+    return any(search(rule["pattern"], output) for rule in rules)
 
 
 def default_agent(agents: Mapping[str, AgentConfig], preferred: str | None = None) -> str | None:

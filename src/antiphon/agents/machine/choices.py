@@ -17,6 +17,7 @@ from antiphon.agents.machine.decisions import (
 )
 from antiphon.agents.machine.events import SelectionFields, TaskFields
 from antiphon.agents.machine.limits import has_room
+from antiphon.agents.machine.output_patterns import SearchOutput, search_output
 from antiphon.agents.machine.plan import TaskPlan, current_step, plan_of, ready_steps, with_step
 from antiphon.agents.machine.results import AgentResult, ResultEvent, RunError, add_usage, results_of
 
@@ -166,6 +167,11 @@ def note_decision(context: OrchestratorContext, event: SelectionFields) -> Orche
 
 def rule_of(context: OrchestratorContext, event: ResultEvent) -> str | None:
     """Return what the rules of an agent that worked alone select, if they select something and no limit is reached."""
+    return rule_by(search_output, context, event)
+
+
+def rule_by(search: SearchOutput, context: OrchestratorContext, event: ResultEvent) -> str | None:
+    """Return what the rules of an agent select; `search` matches its patterns with its output."""
     agent = context["currentAgent"]
     if agent is None or not agent.get("transitions") or len(context["crew"]) > 1:
         return None
@@ -181,6 +187,7 @@ def rule_of(context: OrchestratorContext, event: ResultEvent) -> str | None:
         success=bool(result.get("success")),
         exhausted=bool(result.get("exhausted")),
         output=str(result.get("summary") or ""),
+        search=search,
     )
     if selection == "COMPLETE":
         return selection
@@ -200,7 +207,12 @@ def is_completed_by_rule(context: OrchestratorContext, event: ResultEvent) -> bo
 
 def decide_by_rule(context: OrchestratorContext, event: ResultEvent) -> OrchestratorUpdate:
     """Decide as the agent's own rule says."""
-    selection = rule_of({**context, "consecutiveFailures": 0, "costUsd": 0}, event)
+    return decide_with(search_output, context, event)
+
+
+def decide_with(search: SearchOutput, context: OrchestratorContext, event: ResultEvent) -> OrchestratorUpdate:
+    """Decide as the agent's own rule says; `search` matches its patterns with its output."""
+    selection = rule_by(search, {**context, "consecutiveFailures": 0, "costUsd": 0}, event)
     if selection == "COMPLETE":
         summary = context["summary"]
         return {"lastArbiterDecision": {"type": "COMPLETE", "summary": summary}, "reason": "completed"}
@@ -215,7 +227,9 @@ def choose_by_rule(context: OrchestratorContext) -> OrchestratorUpdate:
     return assign_crew(context, [{"mode": decision.get("mode") or context["currentMode"], "step": None}])
 
 
-def completed_step(context: OrchestratorContext, plan: TaskPlan | None, result: AgentResult) -> int | None:
+def completed_step(
+    context: OrchestratorContext, plan: TaskPlan | None, result: AgentResult, search: SearchOutput
+) -> int | None:
     """Return the step that a successful turn completes: its own, or the current one if its agent completes steps."""
     if not result.get("success"):
         return None
@@ -226,7 +240,7 @@ def completed_step(context: OrchestratorContext, plan: TaskPlan | None, result: 
     current = current_step(plan)
     if agent is None or current is None or not agent.get("completesStep"):
         return None
-    return None if has_output_rule(agent, str(result.get("summary") or "")) else current["index"]
+    return None if has_output_rule(agent, str(result.get("summary") or ""), search) else current["index"]
 
 
 def fail_unknown_agent(context: OrchestratorContext, event: SelectionFields) -> OrchestratorUpdate:

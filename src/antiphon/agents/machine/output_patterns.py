@@ -6,7 +6,7 @@ What needs backtracking (backreferences, lookaround, conditions, atomic groups) 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from re import _constants, _parser  # type: ignore[attr-defined]
@@ -26,6 +26,8 @@ UNBOUNDED = {
     "ATOMIC_GROUP": "an atomic group",
     "POSSESSIVE_REPEAT": "a possessive repeat",
 }
+SearchOutput = Callable[[str, str], bool]
+"""Function that returns whether a pattern occurs in an output."""
 START = ""  # the character before the first and after the last
 
 
@@ -96,7 +98,7 @@ class Automaton:
             if state == ACCEPT or self.readers[state] is not None:
                 continue
             condition = self.conditions[state]
-            if condition is not None and not _holds(*condition, place):
+            if condition is not None and not holds_at(*condition, place):
                 continue
             pending += [each for each in self.followers[state] if each not in states]
             states.update(self.followers[state])
@@ -157,7 +159,7 @@ def _build(automaton: Automaton, items: Sequence[tuple[Any, Any]], flags: int, a
 def _build_item(automaton: Automaton, operation: str, value: Any, flags: int, after: int) -> int:
     match operation:
         case "LITERAL" | "NOT_LITERAL" | "ANY" | "IN":
-            return automaton.add([after], reader=re.compile(_source(operation, value), flags & ~re.DEBUG))
+            return automaton.add([after], reader=re.compile(character_source(operation, value), flags & ~re.DEBUG))
         case "AT":
             return automaton.add([after], condition=(str(value), flags))
         case "BRANCH":
@@ -192,7 +194,7 @@ def _bounded(count: int) -> int:
     return min(count, MOST_STATES + 1)
 
 
-def _source(operation: str, value: Any) -> str:
+def character_source(operation: str, value: Any) -> str:
     """Return an expression for one character, so that `re` itself decides what it matches."""
     match operation:
         case "LITERAL":
@@ -221,7 +223,8 @@ def _escape(code: int) -> str:
     return f"\\U{code:08x}"
 
 
-def _holds(condition: str, flags: int, place: Surroundings) -> bool:
+def holds_at(condition: str, flags: int, place: Surroundings) -> bool:
+    """Return whether a condition on a place, such as the start of a line, holds."""
     match condition:
         case "AT_BEGINNING":
             return not place.before or bool(flags & re.MULTILINE and place.before == "\n")

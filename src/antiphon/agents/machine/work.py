@@ -9,6 +9,7 @@ from antiphon.agents.machine.context import OrchestratorContext, OrchestratorUpd
 from antiphon.agents.machine.decisions import MAPPING
 from antiphon.agents.machine.events import AgentChangedPlan, AgentSpoke, ExecutionFields
 from antiphon.agents.machine.outcome import denied_after
+from antiphon.agents.machine.output_patterns import SearchOutput, search_output
 from antiphon.agents.machine.plan import TaskPlan, current_step, plan_of, with_step
 from antiphon.agents.machine.results import (
     AgentResult,
@@ -63,6 +64,11 @@ def note_spent(context: OrchestratorContext, event: AgentSpoke) -> OrchestratorU
 
 def keep_result(context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
     """Keep the conversations, plan, cost and outcome of agents; a success clears the last error, a failure counts."""
+    return keep_result_by(search_output, context, event)
+
+
+def keep_result_by(search: SearchOutput, context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
+    """Keep the result of agents; `search` matches their patterns with their output."""
     results = results_of(event, context["currentMode"])
     plan = context["plan"]
     conversations = context["conversations"]
@@ -71,7 +77,7 @@ def keep_result(context: OrchestratorContext, event: ExecutionFields) -> Orchest
     total: float = 0
     for result in results:
         agent = str(result.get("agent"))
-        plan = _plan_after(context, plan, result)
+        plan = _plan_after(context, plan, result, search)
         messages = result.get("messages")
         if messages:
             conversations = {**conversations, agent: recent_messages(list(messages))}
@@ -94,11 +100,13 @@ def keep_result(context: OrchestratorContext, event: ExecutionFields) -> Orchest
     return {**update, **count_failure(context), "lastError": _error_in(results)}
 
 
-def _plan_after(context: OrchestratorContext, plan: TaskPlan | None, result: AgentResult) -> TaskPlan | None:
+def _plan_after(
+    context: OrchestratorContext, plan: TaskPlan | None, result: AgentResult, search: SearchOutput
+) -> TaskPlan | None:
     plan = plan_of(result.get("planUpdates"), plan)
     if plan is None:
         return None
-    step = completed_step(context, plan, result)
+    step = completed_step(context, plan, result, search)
     if step is not None:
         return with_step(plan, step, "complete", str(result.get("agent")))
     step = result.get("step")

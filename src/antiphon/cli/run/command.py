@@ -65,7 +65,7 @@ def _run(options: argparse.Namespace, store: Path, spec: RunSpec, start: NewRun 
     with BackgroundLoop() as background, OpenOnLoop(background, open_environment(store, spec)) as environment:
         client = background.call(open_run(environment, spec, start, output))
         mode = background.call(mode_in_force(client, spec, start))
-        output.greet(client.id, spec, mode, environment.problems)
+        output.greet(client.id, spec, mode, environment.problems, environment.undo_problem(mode))
         interruptible = InterruptibleWait(background, client.cancel, second_press_s=float("inf"))
         try:
             with watch_sigint(output.current_prompt):

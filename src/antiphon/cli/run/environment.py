@@ -17,8 +17,10 @@ from antiphon.tools.errors import ToolsError
 from antiphon.tools.mcp.config import Server
 from antiphon.tools.mcp.programs import resolve_programs
 from antiphon.tools.undo.folder import UndoFolder
+from antiphon.tools.workspace import Workspace
 
 RULES = "rules"
+UNASKED = ("auto", "auto-edit")
 # Time that a running tool gets to finish when the run is cancelled.
 GRACE_MS = 2_000
 
@@ -40,7 +42,19 @@ class RunEnvironment:
 
     app: App
     tools: list[dict[str, Any]]
+    undo: UndoFolder
+    workspace: Path
     problems: tuple[str, ...] = ()
+
+    def undo_problem(self, mode: str) -> str | None:
+        """Return a line on changes that a mode allows unasked and that cannot be undone; a question would say so."""
+        if mode not in UNASKED:
+            return None
+        with Workspace(self.workspace) as workspace:
+            if problem := self.undo.file_problem(workspace):
+                return f"undo is off: {problem}"
+            problem = self.undo.problem(workspace) if mode == "auto" else None
+            return None if problem is None else f"undo is off for commands: {problem}"
 
 
 @asynccontextmanager
@@ -54,14 +68,14 @@ async def open_environment(store: Path, spec: RunSpec) -> AsyncIterator[RunEnvir
         app = await stack.enter_async_context(App(store, toolbox=toolbox, undo=undo))
         for reference in models_of(spec):
             await app.models.check(reference)
-        yield RunEnvironment(app, tools_to_json(toolbox.tools), problems)
+        yield RunEnvironment(app, tools_to_json(toolbox.tools), undo, spec.workspace, problems)
 
 
 async def _toolbox(
     stack: AsyncExitStack, spec: RunSpec, undo: UndoFolder, store: Path
 ) -> tuple[Toolbox, tuple[str, ...]]:
     # Imported here because the tools are slow to load.
-    from antiphon.tools import Bundle, McpTools, ShellSettings, Workspace, workspace_tools
+    from antiphon.tools import Bundle, McpTools, ShellSettings, workspace_tools
 
     # Tools neither read nor change the store, wherever it is.
     hidden = store_files(store)

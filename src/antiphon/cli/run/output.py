@@ -70,8 +70,8 @@ class RunOutput:
         """Return the number of the prompt that is shown now."""
         return self.prompt.current if self.prompt is not None else None
 
-    def greet(self, id: str, spec: RunSpec, mode: str, problems: tuple[str, ...]) -> None:
-        """Print the id, mode, workspace and model of the run, and problems of its tools."""
+    def greet(self, id: str, spec: RunSpec, mode: str, problems: tuple[str, ...], no_undo: str | None) -> None:
+        """Print the id, mode, workspace and model of the run, problems of its tools, and a line if undo is off."""
         model = spec.choice or describe(spec.settings["model"])
         self.view.line(f"run {id} · mode {mode} · in {spec.workspace}", "title")
         self.view.line(model.summary)
@@ -79,6 +79,8 @@ class RunOutput:
             self.view.line(model.hint)
         for problem in problems:
             self.view.line(problem, "error")
+        if no_undo is not None:
+            self.view.line(f"warning: {no_undo}", "warning")
         if self.prompt is None and mode.startswith("ask"):
             self.view.line(UNATTENDED, "error")
 

@@ -1,14 +1,15 @@
 """Version 1 of the crew and the orchestrator: answers of people came from the thread, and were passed on to agents.
 
-Its lines had no severity and were not kept, and it knew nothing of sessions.
+Its lines had no severity and were not kept, it knew nothing of sessions, and patterns of agents had all of `re`.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from antiphon.agents.machine import choices, inputs, orchestrator, reports
+from antiphon.agents.machine import choices, inputs, orchestrator, reports, work
 from antiphon.agents.machine.crew import crew_machine
 from antiphon.agents.machine.log import line
+from antiphon.agents.machine.version_1.former_patterns import search_former
 from antiphon.chart.actions import assign, emit, enqueue_actions
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.former import AnyMachine, Context, Event, Queue, bind_former
@@ -57,6 +58,22 @@ def _report_end(context: Context, event: Event, enqueue: Queue) -> None:
     reports.report_result(reports.result_of(context), context, enqueue)
 
 
+def _keep_result(context: Context, event: Event) -> Any:
+    return work.keep_result_by(search_former, context, event)
+
+
+def _decide_by_rule(context: Context, event: Event) -> Any:
+    return choices.decide_with(search_former, context, event)
+
+
+def _is_decided_by_rule(context: Context, event: Event) -> bool:
+    return choices.rule_by(search_former, context, event) is not None
+
+
+def _is_completed_by_rule(context: Context, event: Event) -> bool:
+    return choices.rule_by(search_former, context, event) == "COMPLETE"
+
+
 crew_machine_1: AnyMachine = bind_former(crew_machine, load_chart(f"{FOLDER}.crew"))
 orchestrator_machine_1: AnyMachine = bind_former(
     orchestrator.orchestrator_machine,
@@ -67,6 +84,8 @@ orchestrator_machine_1: AnyMachine = bind_former(
     output=reports.result_of,
     actions={
         "cleanupSession": assign({"session": None}),
+        "keepResult": assign(_keep_result),
+        "decideByRule": assign(_decide_by_rule),
         "logTaskStart": _log(reports.task_start),
         "logAgentStart": _log(reports.agent_start),
         "logAgentComplete": _log(reports.agent_completion),
@@ -86,4 +105,5 @@ orchestrator_machine_1: AnyMachine = bind_former(
         "reportWaitingAgain": enqueue_actions(reports.report_waiting),
         "reportGoingOn": enqueue_actions(_report_going_on),
     },
+    guards={"isDecidedByRule": _is_decided_by_rule, "isCompletedByRule": _is_completed_by_rule},
 )
