@@ -199,6 +199,15 @@ def test_a_token_comes_from_a_private_file(tmp_path: Path) -> None:
     assert CANARY not in refused.stderr
 
 
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9/?token={}", "http://user:{}@127.0.0.1:9"])
+def test_a_token_in_the_address_is_refused_and_not_printed(address: str) -> None:
+    result = antiphon("threads", "list", "--server", address.format(CANARY))
+
+    assert result.returncode == 2
+    assert "put the token into ANTIPHON_TOKEN or --token-file" in result.stderr
+    assert CANARY not in result.stderr
+
+
 def test_a_server_that_is_not_there_is_said() -> None:
     result = antiphon("threads", "list", "--server", "http://127.0.0.1:9")
 

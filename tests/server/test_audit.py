@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from antiphon.server.audit import AuditEvent, AuditLog, read_audit
+from antiphon.server.limits import REFUSALS_PER_MINUTE
 from antiphon.server.tokens import TokenFile
 from tests.fixtures.server import CheckedClient, LiveServer, live_server
 
@@ -97,6 +98,18 @@ def test_a_flood_of_refused_attempts_does_not_replace_the_log(tmp_path: Path) ->
                 client.get("/threads")
 
     assert len(rows(tmp_path)) <= 1 + 60 + 5
+
+
+def test_a_flood_of_changes_over_the_limit_does_not_replace_the_log(tmp_path: Path) -> None:
+    settings = {"token_requests_per_minute": 1, "folder": tmp_path}
+    with live_server(**settings) as server, client_of(server, tmp_path, "ann") as ann:
+        ann.post("/threads", CHAT)
+        for _ in range(REFUSALS_PER_MINUTE + 40):
+            ann.http.post("/threads", json=CHAT)
+
+    statuses = [row[5] for row in rows(tmp_path)]
+    assert statuses[0] == 201
+    assert statuses.count(429) < REFUSALS_PER_MINUTE + 20
 
 
 def test_full_files_are_replaced_and_the_numbers_continue(tmp_path: Path) -> None:

@@ -121,6 +121,8 @@ async def find_address(options: argparse.Namespace, store: Path, *, starts: bool
     if address is not None:
         if not address.startswith(("http://", "https://")):
             raise UsageError(f"--server is {address!r}; it must be an address like https://host:8787")
+        if set("?#@") & set(address):  # it may have a token, which is not to be printed
+            raise UsageError("--server has more than an address; put the token into ANTIPHON_TOKEN or --token-file")
         return address
     if not local.is_enabled(os.environ, options):
         return None

@@ -130,7 +130,8 @@ class _Exchange:
         facts |= {"status": self._status, "ms": round(seconds * 1000, 1)}
         _log.info("request %s %s %s %d %.1f ms", *(facts[name] for name in LOGGED), extra={"facts": facts})
         is_change = method not in SAFE and caller is not None
-        if is_change or self._scope.get(FOREIGN) or (self._status in REFUSALS and self._is_worth_a_line(caller)):
+        is_refused = self._status in REFUSALS
+        if self._is_worth_a_line(caller) if is_refused else is_change or self._scope.get(FOREIGN):
             token = None if caller is None else caller.token
             code = self._scope.get(CODE)
             event = (now_ms(), self._id, user, token, self._address, method, route, thread, self._status, code)
