@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from antiphon.background_loop import BackgroundLoop
@@ -35,9 +36,11 @@ class InterruptibleWait:
         """Run `work` on the background loop and return its result."""
         last_press: float | None = None
         with no_echo():
-            future = self._background.submit(work)
+            future: Future[T] | None = None
             while True:
                 try:
+                    if future is None:
+                        future = self._background.submit(work)
                     return future.result()
                 except KeyboardInterrupt:
                     now = self._now()

@@ -101,8 +101,10 @@ class ChatClient:
         except PlanOpen as error:
             raise _planned(error) from error
 
-    async def proposal(self) -> Json:
-        """Wait until the model was asked for the proposal of a merge, and return the proposal."""
+    async def proposal(self, line: str | None = None) -> Json:
+        """Print a line, wait until the model was asked for the proposal of a merge, and return the proposal."""
+        if line is not None:
+            self.view.line(line)
         await self.app.threads.until_idle(self.open_thread())
         proposal: Json = (await self.read()).content["merge"]["proposal"]
         return proposal

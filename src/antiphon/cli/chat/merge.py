@@ -9,6 +9,7 @@ from antiphon.threads import text_of
 
 PICKS = {"o": "ours", "t": "theirs", "b": "both", "n": "neither"}
 ASK_AGAIN = "r: ask the model again, w: write it yourself, c: cancel"
+ASKING = "asking the model for a proposal; Ctrl-C stops it"
 MOST_EXCERPT = 200
 Json = Mapping[str, Any]
 
@@ -34,9 +35,9 @@ def finish_merge(terminal: Terminal, chat: Json) -> Json | None:
 def _agree(terminal: Terminal, chat: Json) -> bool:
     """Show the proposal of the model until it is accepted; return False if the user cancels."""
     while True:
-        if chat["merge"]["proposal"]["phase"] == "asked":
-            terminal.view.line("asking the model for a proposal; Ctrl-C stops it")
-        proposal = terminal.wait(terminal.client.proposal())
+        is_asked = chat["merge"]["proposal"]["phase"] == "asked"
+        # Said while it is waited for: Ctrl-C before that would cancel the merge.
+        proposal = terminal.wait(terminal.client.proposal(ASKING if is_asked else None))
         keys = ASK_AGAIN
         if proposal["phase"] == "ready":
             terminal.view.line(f"proposal for {chat['merge']['source']} and {chat['merge']['target']}:", "title")
