@@ -50,7 +50,9 @@ def page_from_json(page: Json) -> ThreadPage:
 
 def activity_from_json(row: Json) -> Activity:
     """Return an activity."""
-    return Activity(row["seq"], row["at"], row["kind"], row["facts"], row.get("speaker"), row["cursor"])
+    return Activity(
+        row["seq"], row["at"], row["kind"], row["facts"], row.get("speaker"), row["cursor"], row.get("offset")
+    )
 
 
 def activities_from_json(page: Json) -> ActivityPage:

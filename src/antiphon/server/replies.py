@@ -76,6 +76,7 @@ class ActivityRow(TypedDict):
     at: int
     kind: str
     facts: dict[str, Any]
+    offset: NotRequired[int]
     speaker: NotRequired[str]
 
 

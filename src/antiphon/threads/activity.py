@@ -37,7 +37,10 @@ RUN_PREFIX = "[rawko] "
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """One event at a step of the journal; `speaker` is the agent or debater it is about, if any."""
+    """One event at a step of the journal; `speaker` is the agent or debater it is about, if any.
+
+    `offset` is the number of characters of the same kind that are before the words of a reply.
+    """
 
     seq: int
     at: int
@@ -45,11 +48,14 @@ class Activity:
     facts: Json = field(default_factory=dict)
     speaker: str | None = None
     cursor: str = ""  # the place after it, to follow the thread from
+    offset: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the activity as JSON."""
         place = {"seq": self.seq, "cursor": self.cursor, "at": self.at}
         value = {**place, "kind": self.kind, "facts": dict(self.facts)}
+        if self.offset is not None:
+            value["offset"] = self.offset
         return {**value, "speaker": self.speaker} if self.speaker else value
 
 

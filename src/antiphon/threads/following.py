@@ -4,17 +4,19 @@ Readers keep cursors, and everything is read from the journal: whatever a reader
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from antiphon.runtime.doors import Doors
 from antiphon.runtime.errors import JournalCompacted, OtherHistory, UnknownRoot
 from antiphon.runtime.histories import HistoryIds, parse_cursor
 from antiphon.runtime.records import Change, Entry, TreeState, TreeSummary
-from antiphon.threads.activity import Activity, activities
+from antiphon.threads.activity import WORDS, Activity, activities
 from antiphon.threads.errors import UnknownThread
+from antiphon.threads.offsets import Offsets
 
 PAGE = 500  # entries read from the store at a time
+KINDS_OF_WORDS = frozenset(WORDS.values())
 # Statuses in which a thread has nothing to do, though a task waits for the person or a timer is set.
 RESTING = ("pending", "waiting")
 # Statuses in which a thread has nothing to do once its tasks are over, though a timer is set.
@@ -34,10 +36,11 @@ def is_idle(state: TreeState) -> bool:
 class Place:
     """The place of a reader in the journal of a thread."""
 
-    __slots__ = ("_ids", "_part", "_seq", "after", "id")
+    __slots__ = ("_ids", "_offsets", "_part", "_seq", "after", "id")
 
-    def __init__(self, id: str, ids: HistoryIds, after: int) -> None:
+    def __init__(self, id: str, ids: HistoryIds, after: int, offsets: Offsets) -> None:
         self.id = id
+        self._offsets = offsets
         self._ids = ids
         self.after = after  # the last step that was read completely
         self._seq = 0  # a step that was read in part
@@ -52,18 +55,27 @@ class Place:
             raise UnknownThread(f"there is no thread {id!r}") from None
         ids = HistoryIds(stored)
         if isinstance(after, int):
-            return cls(id, ids, after)
-        place = cls(id, ids, ids.resolve(id, after, last))
+            return cls(id, ids, after, Offsets(runtime.store, id))
+        place = cls(id, ids, ids.resolve(id, after, last), Offsets(runtime.store, id))
         cursor = parse_cursor(after)
         if cursor.position is not None:
             place._seq = cursor.seq
             place._part = cursor.position
         return place
 
-    def read(self, entry: Entry) -> list[Activity]:
+    async def read(self, entry: Entry) -> list[Activity]:
         """Return the activities of the next step that were not read."""
+        offset = await self._offsets.take(entry)
         self.after = entry.seq
-        return activities(entry, self._ids.at(entry.seq), self._part if entry.seq == self._seq else -1)
+        step = activities(entry, self._ids.at(entry.seq), self._part if entry.seq == self._seq else -1)
+        if offset is None:
+            return step
+        return [replace(activity, offset=offset) if activity.kind in KINDS_OF_WORDS else activity for activity in step]
+
+    def skip(self, after: int) -> None:
+        """Move on to the place after a step, over steps that are not in the journal any more."""
+        self.after = after
+        self._offsets.forget()
 
     @property
     def cursor(self) -> str:
@@ -78,7 +90,7 @@ async def follow_steps(
     place = await Place.find(runtime, id, after)
     try:
         async for entry in runtime.feed(id, place.after, wait_for_release=wait_for_release):
-            if step := place.read(entry):
+            if step := await place.read(entry):
                 yield step
     except UnknownRoot:
         raise _deleted(id) from None
@@ -130,7 +142,7 @@ class UntilIdle:
                 entry = await anext(feed, None)
                 if entry is None:
                     break  # the runtime is being stopped, which the next wait tells
-                for activity in place.read(entry):
+                for activity in await place.read(entry):
                     yield activity
             else:
                 self.status = str(state.value) if is_idle(state) else None
@@ -209,11 +221,11 @@ class _Reader:
             try:
                 page = await self._store.entries(id, place.after, PAGE)
             except JournalCompacted as error:
-                place.after = error.first - 1
+                place.skip(error.first - 1)
                 yield ThreadChange("moved", id, place.cursor, reason=str(error))
                 continue
             for entry in page:
-                for activity in place.read(entry):
+                for activity in await place.read(entry):
                     yield ThreadChange("activity", id, activity.cursor, activity)
 
 
@@ -245,7 +257,7 @@ async def read_activities(runtime: Doors, id: str, after: int | str, limit: int)
     activities: list[Activity] = []
     while place.after < last and len(activities) < limit:
         for entry in await runtime.store.entries(id, place.after, min(PAGE, limit)):
-            activities += place.read(entry)
+            activities += await place.read(entry)
             if len(activities) >= limit:
                 break
     return ActivityPage(tuple(activities), place.cursor, place.after < last)

@@ -351,7 +351,7 @@ class ThreadService:
         place = await Place.find(self.runtime, id, 0 if saved is None else saved.first - 1)
         past: list[Activity] = []
         while page := await self.runtime.store.entries(id, place.after, PAGE):
-            past += [activity for entry in page for activity in place.read(entry)]
+            past += [activity for entry in page for activity in await place.read(entry)]
         return past, place.cursor
 
     @property
