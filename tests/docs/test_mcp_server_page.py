@@ -36,7 +36,8 @@ def test_every_tool_has_its_line_with_its_arguments() -> None:
 
 
 def test_the_limits_are_those_of_the_code() -> None:
-    assert f"at most {sessions.MOST_SESSIONS:,}, which end" in TEXT
+    most = f"at most {sessions.MOST_SESSIONS:,}, and {sessions.MOST_USER_SESSIONS} of a user, which end"
+    assert most in TEXT
     assert f"after {sessions.IDLE_S / 60:g} idle minutes" in TEXT
     assert f"the last {stored_events.MOST_EVENTS} of its session" in TEXT
     assert f"wait {REPLY_S:g} seconds" in TEXT
