@@ -269,3 +269,9 @@ def test_other_commands_load_nothing_of_the_server() -> None:
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert result.stdout.strip() == "[]"
+
+
+def test_a_demonstration_is_not_for_windows() -> None:
+    refused = antiphon("serve", "--demo", "--local")
+
+    assert (refused.returncode, "pass one of them" in refused.stderr) == (2, True)

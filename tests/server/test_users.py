@@ -249,6 +249,7 @@ def test_scopes_follow_the_methods_unless_a_route_says_otherwise() -> None:
 
     assert {f"{name_of(each)} {each.scope}" for each in {*CONTRACTS} - usual} == {
         "GET /audit admin",
+        "GET /metrics admin",
         "POST /backup admin",
         "GET /healthz none",
         "GET /readyz none",

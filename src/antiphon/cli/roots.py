@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from antiphon.cli.frame import print_lines
+from antiphon.cli.frame import UsageError, print_lines
 from antiphon.cli.options import Subcommands, existing_store, positive_int
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_line
@@ -34,9 +34,12 @@ def add_roots(commands: Subcommands) -> None:
 
 
 def confirm(facts: str, question: str) -> bool:
-    """Print facts and a question; return whether the answer on standard input is yes."""
+    """Print facts and a question; return whether the answer is yes. Raise `UsageError` if there is none."""
     write(sys.stderr, f"{facts}\n{question} y/n > ")
-    return sys.stdin.readline().strip().lower() in YES
+    answer = sys.stdin.readline()
+    if not answer:
+        raise UsageError("the question has no answer on standard input, so nothing was changed; pass --yes to skip it")
+    return answer.strip().lower() in YES
 
 
 def delete_tree(store: Path, root: str) -> None:

@@ -58,6 +58,8 @@ def run(options: argparse.Namespace) -> int:
     settings = effective_settings(options, os.environ)
     if options.show_settings:
         return print_settings(settings, as_json=options.json)
+    if options.demo and options.local:
+        raise UsageError("--demo serves examples over HTTP, --local the terminals of this machine; pass one of them")
     if any(find_spec(name) is None for name in PACKAGES):
         raise UsageError(NOT_INSTALLED)
     values = argparse.Namespace(**{name: effective.value for name, effective in settings.items()})

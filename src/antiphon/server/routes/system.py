@@ -33,7 +33,7 @@ async def read_readiness(context: Context) -> Response:
     return json_response({"status": "ready", "version": VERSION})
 
 
-@routes.add("GET", "/metrics", "Counters for Prometheus", media_types=("text/plain",))
+@routes.add("GET", "/metrics", "Counters for Prometheus", media_types=("text/plain",), scope="admin")
 async def read_metrics(context: Context) -> Response:
     """Requests by route and status, streams and their frames."""
     return Response(context.metrics.to_text().encode(), media_type=MEDIA_TYPE)
