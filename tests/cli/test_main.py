@@ -65,7 +65,7 @@ def test_a_full_disk_behind_the_output_is_an_error_of_one_line(tmp_path):
     [
         ("threads list <&-", 0),
         ("threads list >&-", 0),
-        ("threads delete last <&-", 0),
+        ("threads delete last <&-", 2),
         ("chat -m scripted:chat <&-", 2),
         ("run -m scripted:agents <&-", 2),
     ],

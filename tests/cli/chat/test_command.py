@@ -72,7 +72,7 @@ def test_as_json_everything_that_happens_is_a_line_and_the_last_sums_it_up(tmp_p
     out, err = capsys.readouterr()
     *happened, end = [json.loads(line) for line in out.splitlines()]
     assert (code, err) == (0, "")
-    assert {key for one in happened for key in one} == {"seq", "cursor", "at", "kind", "facts"}
+    assert {key for one in happened for key in one} == {"seq", "cursor", "at", "kind", "facts", "offset"}
     assert "".join(one["facts"]["text"] for one in happened if one["kind"] == "text") == "Good evening."
     assert (end["kind"], end["status"], end["text"], end["exit"]) == ("end", "completed", "Good evening.", 0)
     assert (end["usage"], end["costUsd"]) == ({"input": 3, "output": 4}, 0.0)

@@ -84,7 +84,7 @@ def test_as_json_everything_is_a_line_and_the_last_has_the_result(debate):
 
     *happened, end = lines(out)
     assert (code, err) == (0, "")
-    assert {key for one in happened for key in one} == {"seq", "cursor", "at", "kind", "facts", "speaker"}
+    assert {key for one in happened for key in one} == {"seq", "cursor", "at", "kind", "facts", "speaker", "offset"}
     assert {"text", "turn_started", "turn_ended", "round_recorded", "cost", "judging", "verdict"} <= {
         one["kind"] for one in happened
     }

@@ -158,7 +158,7 @@ def test_as_json_everything_that_happens_is_a_line_and_the_last_is_the_result(mo
     out, err = capsys.readouterr()
     happened, end = ended(out)
     assert (code, err) == (0, "")
-    assert {key for one in happened for key in one} == {"seq", "cursor", "at", "kind", "facts", "speaker"}
+    assert {key for one in happened for key in one} == {"seq", "cursor", "at", "kind", "facts", "speaker", "offset"}
     kinds = [one["kind"] for one in happened]
     assert [kind for kind in kinds if kind.startswith("tool")] == ["tool_called", "tool_ended", "tool_answered"]
     assert (kinds[0], kinds[-1]) == ("task_started", "status")
