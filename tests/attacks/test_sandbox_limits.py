@@ -10,8 +10,8 @@ from tests.attacks.sandbox_world import make_world, require_layers
 from tests.fixtures.processes import processes_in
 
 PYTHON = "python3 -c "
-# The kernel limits the processes of all users but the superuser, whose commands are counted: one that doubles would take
-# the processes of the whole machine before it is counted, those of other tests among them.
+# The kernel limits the processes of all users but the superuser, whose commands are counted: a bomb that doubles would
+# take the processes of the whole machine before it is counted, those of other tests among them.
 BOMB = "while :; do sleep 20 & done" if os.geteuid() == 0 else "bomb() { bomb | bomb & }; bomb; sleep 20"
 # Each with the reason or the output that shows that it was bounded.
 BOUNDED = (
