@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from antiphon.tools.sandbox.seccomp import ALLOW, ERROR, MACHINES, build_filter, can_filter
+from antiphon.tools.sandbox.seccomp import ALLOW, ERROR, MACHINES, NOTIFY, build_filter, can_filter, fork_notices
 from antiphon.tools.sandbox.system_calls import NUMBERS
 
 REFUSED = ERROR | errno.EPERM
@@ -107,6 +107,16 @@ def test_arguments_decide(machine, call, decision):
 )
 def test_namespaces_allow_more_but_no_sockets_of_others(machine, call, decision):
     assert decide(build_filter(machine=machine, **WRAPPED), machine, *call) == decision
+
+
+@pytest.mark.parametrize("name", ["clone", "clone3", "fork", "vfork"])
+def test_the_supervisor_is_asked_before_a_process_starts(machine, name):
+    if NUMBERS[name][MACHINES[machine][1]] is not None:
+        assert decide(bytes.fromhex(fork_notices(machine)["filter"]), machine, name) == NOTIFY
+
+
+def test_the_supervisor_is_not_asked_about_other_calls(machine):
+    assert decide(bytes.fromhex(fork_notices(machine)["filter"]), machine, "socket") == ALLOW
 
 
 def test_other_abis_are_unknown(machine):

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import sys
 from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -24,6 +25,7 @@ from antiphon.tools.sandbox.confinement import (
     supervisor_words,
 )
 from antiphon.tools.sandbox.scan import move_new_protected
+from antiphon.tools.sandbox.seccomp import can_filter, fork_notices
 
 # The variables of our environment that a command gets; all others, such as keys, are withheld.
 INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ")
@@ -201,7 +203,14 @@ def _task(
         "memoryBytes": settings.memory_bytes,
         "openFiles": settings.open_files,
     }
-    return {"words": words, "folder": str(folder), "layers": confinement.layers, "limits": limits}
+    # The kernel limits the processes of other users.
+    forks = fork_notices() if is_superuser() and can_filter() else None
+    return {"words": words, "folder": str(folder), "layers": confinement.layers, "limits": limits, "forks": forks}
+
+
+def is_superuser() -> bool:
+    """Whether this process runs as the superuser of Linux."""
+    return sys.platform == "linux" and os.geteuid() == 0
 
 
 async def _supervise(

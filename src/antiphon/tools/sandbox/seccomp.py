@@ -10,6 +10,7 @@ import errno
 import platform
 import struct
 from collections.abc import Iterable
+from typing import Any
 
 from antiphon.tools.sandbox.system_calls import NUMBERS
 
@@ -25,6 +26,7 @@ AND = 0x54
 RETURN = 0x06
 ALLOW = 0x7FFF0000
 ERROR = 0x00050000
+NOTIFY = 0x7FC00000
 REFUSED = ERROR | errno.EPERM
 UNKNOWN = ERROR | errno.ENOSYS
 NUMBER_OFFSET = 0
@@ -60,6 +62,8 @@ OTHER_PROCESS = {
     "sched_setparam": 0, "sched_setattr": 0,
 }  # fmt: skip
 NAMESPACES = 0x7E020000
+# Calls that start a process or a thread.
+FORKS = ("clone", "clone3", "fork", "vfork")
 TIME_NAMESPACE = 0x80
 FILE_TYPE = 0o170000
 DEVICES = (0o020000, 0o060000)
@@ -106,6 +110,31 @@ def build_filter(*, inet: bool, namespaces: bool, metadata: bool, machine: str |
         if number is not None:
             program += [(JUMP_EQUAL, 0, len(block), number), *block]
     program.append((RETURN, 0, 0, ALLOW))
+    return _encode(program)
+
+
+def fork_notices(machine: str | None = None) -> dict[str, Any]:
+    """Return a filter by which the supervisor is asked before a process or thread is started, and the calls it uses."""
+    audit_number, column = MACHINES[machine or platform.machine()]
+    numbers = {name: number for name in FORKS if (number := NUMBERS[name][column]) is not None}
+    program: Block = [
+        (LOAD, 0, 0, MACHINE_OFFSET),
+        (JUMP_EQUAL, 1, 0, audit_number),
+        (RETURN, 0, 0, ALLOW),
+        (LOAD, 0, 0, NUMBER_OFFSET),
+    ]
+    for number in numbers.values():
+        program += [(JUMP_EQUAL, 0, 1, number), (RETURN, 0, 0, NOTIFY)]
+    program.append((RETURN, 0, 0, ALLOW))
+    return {
+        "filter": _encode(program).hex(),
+        "seccomp": NUMBERS["seccomp"][column],
+        "clone": numbers["clone"],
+        "clone3": numbers["clone3"],
+    }
+
+
+def _encode(program: Block) -> bytes:
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
 
 

@@ -10,21 +10,27 @@ error of this program, and lines of JSON on standard output give the process gro
 3. To end the command, all processes get SIGTERM, after a grace time SIGSTOP, so that none starts another, and SIGKILL.
 4. The task names the layers around the command: Landlock rules, a seccomp filter, capabilities and limits.
    If one of them cannot be set up, the command is not started.
+5. The kernel does not limit the processes of the superuser. There, a second filter makes each process and thread
+   wait until this program lets it start another (`ForkLimit`).
 """
 
 import ctypes
+import errno
+import fcntl
 import json
 import os
 import resource
 import select
 import shutil
 import signal
+import socket
 import stat
 import struct
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -38,6 +44,17 @@ PR_SET_NO_NEW_PRIVS = 38
 PR_AMBIENT = 47
 AMBIENT_CLEAR = 4
 SECCOMP_FILTER = 2
+# The system call seccomp: install a filter, and return a descriptor by which its requests are read and answered.
+SET_FILTER = 1
+NEW_LISTENER = 8
+READ_REQUEST = 0xC0502100
+SEND_ANSWER = 0xC0182101
+# struct seccomp_notif: identity, process, flags; number of the call, machine, instruction, six arguments.
+REQUEST = struct.Struct("=QIIiIQ6Q")
+# struct seccomp_notif_resp: identity, value, error, flags.
+ANSWER = struct.Struct("=QqiI")
+CONTINUE = 1
+CLONE_THREAD = 0x10000
 CAPABILITY_VERSION = 0x20080522
 MOST_CAPABILITIES = 64
 # Landlock's system calls have the same numbers on every architecture.
@@ -100,9 +117,12 @@ def drop_capabilities(keep: int) -> None:
 def filter_calls(program: bytes) -> None:
     """Install a seccomp filter for this process and its descendants."""
     instructions = ctypes.create_string_buffer(program, len(program))
-    # struct sock_fprog: the number of instructions, and their address.
-    header = struct.pack("@HP", len(program) // 8, ctypes.addressof(instructions))
-    check(libc().prctl(PR_SET_SECCOMP, SECCOMP_FILTER, header, 0, 0), "seccomp")
+    check(libc().prctl(PR_SET_SECCOMP, SECCOMP_FILTER, filter_header(instructions), 0, 0), "seccomp")
+
+
+def filter_header(instructions: Any) -> bytes:
+    """Return struct sock_fprog: the number of instructions, and their address."""
+    return struct.pack("@HP", len(instructions) // 8, ctypes.addressof(instructions))
 
 
 def check(result: int, layer: str) -> None:
@@ -170,21 +190,23 @@ def descendants(root: int) -> set[int]:
     return processes
 
 
-def quick_descendants(root: int) -> list[int]:
-    """Return the descendants of a process, quickly; one that is just starting may be missed."""
-    processes: list[int] = []
+def quick_descendants(root: int) -> dict[int, int]:
+    """Return the descendants of a process with their numbers of threads, quickly; one that starts may be missed."""
+    processes: dict[int, int] = {}
     pending = [root]
     while pending:
         process = pending.pop()
         with suppress(OSError):
-            for thread in os.listdir(f"/proc/{process}/task"):
+            threads = os.listdir(f"/proc/{process}/task")
+            processes[process] = len(threads)
+            for thread in threads:
                 with open(f"/proc/{process}/task/{thread}/children", "rb") as file:
-                    pending += (children := [int(child) for child in file.read().split()])
-                    processes += children
+                    pending += [int(child) for child in file.read().split()]
+    processes.pop(root, None)
     return processes
 
 
-def memory_of(processes: list[int]) -> int:
+def memory_of(processes: Iterable[int]) -> int:
     """Return the bytes of memory of processes that are not backed by files."""
     kilobytes = 0
     for process in processes:
@@ -206,6 +228,59 @@ def threads_of_user() -> int:
     return count
 
 
+class ForkLimit:
+    """Limit on the processes and threads of a command, each of which waits here before it starts another.
+
+    There is none if a program around this one has such a limit.
+    """
+
+    def __init__(self, forks: dict[str, Any], limit: int) -> None:
+        self.forks = forks
+        self.limit = limit
+        self.receiver, self.sender = socket.socketpair()
+        # The descriptor by which requests are read, in a list for `select`.
+        self.listeners: list[int] = []
+        # The number that can be started before they are counted again.
+        self.room = 0
+        # Whether a process was refused, which is more than threads that a program tries to have.
+        self.is_exceeded = False
+
+    def install(self) -> None:
+        """Install the filter in the process of the command, and send its descriptor."""
+        program = bytes.fromhex(self.forks["filter"])
+        instructions = ctypes.create_string_buffer(program, len(program))
+        header = filter_header(instructions)
+        libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        listener = libc().syscall(self.forks["seccomp"], SET_FILTER, ctypes.c_ulong(NEW_LISTENER), header)
+        if listener >= 0:
+            socket.send_fds(self.sender, [b"\n"], [listener])
+
+    def receive(self) -> None:
+        """Receive the descriptor, after the command has started."""
+        self.sender.close()
+        _, self.listeners, _, _ = socket.recv_fds(self.receiver, 1, 1)
+        self.receiver.close()
+
+    def answer(self) -> None:
+        """Answer the request of a process or thread that starts another."""
+        request = bytearray(REQUEST.size)
+        if self.room <= 0:
+            self.room = self.limit - sum(quick_descendants(os.getpid()).values())
+        # A process that was killed needs no answer.
+        with suppress(OSError):
+            fcntl.ioctl(self.listeners[0], READ_REQUEST, request)
+            id, _, _, number, _, _, flags, *_ = REQUEST.unpack(request)
+            is_allowed = self.room > 0
+            self.room -= is_allowed
+            self.is_exceeded |= not is_allowed and not self.is_thread(number, flags)
+            answer = ANSWER.pack(id, 0, *((0, CONTINUE) if is_allowed else (-errno.EAGAIN, 0)))
+            fcntl.ioctl(self.listeners[0], SEND_ANSWER, answer)
+
+    def is_thread(self, number: int, flags: int) -> bool:
+        """Return whether a call starts a thread; the flags of clone3 cannot be read, and it is used for threads."""
+        return number == self.forks["clone3"] or (number == self.forks["clone"] and bool(flags & CLONE_THREAD))
+
+
 class SupervisedCommand:
     """Command, from its start to the end of all its processes."""
 
@@ -213,6 +288,8 @@ class SupervisedCommand:
         self.task = task
         self.temporary = temporary
         self.status: int | None = None
+        forks = task["forks"]
+        self.fork_limit = None if forks is None else ForkLimit(forks, task["limits"]["processes"])
         # SIGCHLD wakes `watch`.
         self.wakeup, wakeup_writer = os.pipe()
         os.set_blocking(wakeup_writer, False)
@@ -233,6 +310,8 @@ class SupervisedCommand:
             set_limits(task["limits"], user_threads)
             with suppress(OSError), open("/proc/self/oom_score_adj", "wb") as file:
                 file.write(OOM_SCORE)
+            if self.fork_limit is not None:
+                self.fork_limit.install()
             if task["layers"] is not None:
                 try:
                     confine(task["layers"], self.temporary)
@@ -253,6 +332,8 @@ class SupervisedCommand:
         os.close(output)
         os.close(writes)
         os.close(reads)
+        if self.fork_limit is not None:
+            self.fork_limit.receive()
         # From here on `reap` collects all processes, including this one.
         process.returncode = 0
         return process.pid
@@ -275,19 +356,28 @@ class SupervisedCommand:
     def watch(self) -> str:
         """Wait until the command ends or must be ended; return the reason."""
         deadline = time.monotonic() + self.task["limits"]["timeMs"] / 1000
+        next_count = 0.0
         while True:
             self.reap()
             if self.status is not None:
                 return "ended"
-            if time.monotonic() >= deadline:
+            now = time.monotonic()
+            if now >= deadline:
                 return "timeout"
-            processes = quick_descendants(os.getpid())
-            if len(processes) > self.task["limits"]["processes"]:
-                return "processes"
-            if memory_of(processes) > self.task["limits"]["memoryBytes"]:
-                return "memory"
+            if now >= next_count and (reason := self.exceeded_limit()):
+                return reason
+            next_count = max(next_count, now + POLL_S)
             if self.wait(POLL_S, 0) and not os.read(0, 1):
                 return "stopped"
+            if self.fork_limit is not None and self.fork_limit.is_exceeded:
+                return "processes"
+
+    def exceeded_limit(self) -> str | None:
+        """Count processes and memory; return the limit that is exceeded."""
+        processes = quick_descendants(os.getpid())
+        if len(processes) > self.task["limits"]["processes"]:
+            return "processes"
+        return "memory" if memory_of(processes) > self.task["limits"]["memoryBytes"] else None
 
     def signal_all(self, number: int) -> set[int]:
         """Send a signal to all processes; return those found."""
@@ -317,10 +407,13 @@ class SupervisedCommand:
             self.wait(POLL_S)
 
     def wait(self, seconds: float, *inputs: int) -> bool:
-        """Wait until a child ends, an input is readable or the time is up; return whether an input is readable."""
-        ready, _, _ = select.select([self.wakeup, *inputs], [], [], seconds)
+        """Wait until a child ends or starts, an input is readable or the time is up; return whether an input is."""
+        listeners = [] if self.fork_limit is None else self.fork_limit.listeners
+        ready, _, _ = select.select([self.wakeup, *listeners, *inputs], [], [], seconds)
         if self.wakeup in ready:
             os.read(self.wakeup, 4_096)
+        if self.fork_limit is not None and any(listener in ready for listener in listeners):
+            self.fork_limit.answer()
         return any(descriptor in ready for descriptor in inputs)
 
 
