@@ -89,10 +89,12 @@ def test_names_and_tls_are_those_of_the_operator() -> None:
 
 
 @contextmanager
-def served(folder: Path, *words: str, log: bool = False) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def served(
+    folder: Path, *words: str, log: bool = False, **variables: str
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """A server in a process of its own, ended by its id; its address has the token; `log` lets its log be read."""
     command = [sys.executable, "-m", "antiphon", "serve", "--port", "0", "--store", str(folder / "store.db"), *words]
-    environment = {**os.environ, "PYTHONWARNINGS": "error"}
+    environment = {**os.environ, "PYTHONWARNINGS": "error", **variables}
     stderr = subprocess.PIPE if log else None
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment)
     assert process.stdout is not None
@@ -269,6 +271,29 @@ def test_other_commands_load_nothing_of_the_server() -> None:
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert result.stdout.strip() == "[]"
+
+
+def test_the_page_is_opened_in_a_browser_without_its_token_among_the_arguments(tmp_path: Path) -> None:
+    os.mkfifo(seen := tmp_path / "seen")
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\n{{ echo "$1"; stat -c %a "${{1#file://}}"; cat "${{1#file://}}"; }} > {seen}\n')
+    browser.chmod(0o755)
+
+    with served(tmp_path, "--open", BROWSER=str(browser)) as (address, _):
+        argument, mode, *page = seen.read_text().splitlines()
+
+    assert argument.startswith("file://")
+    assert "token" not in argument
+    assert mode == "600"
+    assert address.strip() in "".join(page)
+    assert not Path(argument.removeprefix("file://")).exists()
+
+
+def test_without_a_display_the_address_is_to_be_opened_by_hand(tmp_path: Path) -> None:
+    with served(tmp_path, "--open", log=True, DISPLAY="", WAYLAND_DISPLAY="", BROWSER="") as (_, process):
+        assert process.stderr is not None
+        with process.stderr as lines:
+            assert "no display: open the address" in lines.readline()
 
 
 def test_a_demonstration_is_not_for_windows() -> None:

@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import os
-import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack, ExitStack
 from importlib.util import find_spec
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from antiphon.cli.frame import DONE, CliCommand, UsageError
 from antiphon.cli.options import add_store, store_file
-from antiphon.cli.render.plain import write
+from antiphon.cli.serve.browser import page_opener, print_address
 from antiphon.cli.serve.served_app import open_app
 from antiphon.cli.serve.settings import (
     add_server_options,
@@ -32,6 +31,7 @@ PACKAGES = ("fastapi", "uvicorn", "msgspec", "yaml")
 NOT_INSTALLED = "antiphon serve needs FastAPI and uvicorn; run: pip install 'antiphon[server]'"
 EXAMPLES = """examples:
   antiphon serve                        serve the store on http://127.0.0.1:8787/
+  antiphon serve --open                 and open the page in a browser
   antiphon serve --demo                 serve example threads, without a key or a store
   antiphon serve --workspace .          let threads use tools in this folder
   antiphon serve --show-settings        show all settings, and where they come from
@@ -50,6 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--local", action="store_true", help=about)
     about = "serve example threads on scripted models, from a store of their own"
     parser.add_argument("--demo", action="store_true", help=about)
+    parser.add_argument("--open", action="store_true", help="open the page in a browser, where there is a display")
     add_store(parser)
 
 
@@ -74,7 +75,8 @@ def run(options: argparse.Namespace) -> int:
         if options.local:
             work = _serve_windows(values, server)
         else:
-            work = _serve(values, binding, server, is_demo=options.demo)
+            show = page_opener(stack) if options.open else print_address
+            work = _serve(values, binding, server, show, is_demo=options.demo)
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(work)
     return DONE
@@ -99,14 +101,18 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 async def _serve(
-    options: argparse.Namespace, binding: "Binding", settings: "ServerSettings", *, is_demo: bool = False
+    options: argparse.Namespace,
+    binding: "Binding",
+    settings: "ServerSettings",
+    show: Callable[[str], None],
+    *,
+    is_demo: bool = False,
 ) -> None:
     from antiphon.server.first_work import begin_work
     from antiphon.server.running import HttpServer, run_server
 
     def announce(address: str, server: HttpServer) -> None:
-        write(sys.stdout, f"{address}?token={settings.token}\n")
-        sys.stdout.flush()
+        show(f"{address}?token={settings.token}")
 
     async with AsyncExitStack() as stack:
         store = store_file(options)
