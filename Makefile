@@ -16,15 +16,20 @@ INSTALL = { PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --progre
 	| awk '/^ *(Collecting|Downloading|Using cached|Building|Installing)/ { printf "\r  %-72.72s", $$0; fflush() } END { printf "\r%-76s\r", "" }'; \
 	exit $$(cat $(VENV)/.status)
 
-.PHONY: help run serve test check slow lint types pyright bench compare conformance mutants sim crash fuzz local servers rings docs images clean
+.PHONY: help run chat model serve test check slow lint types pyright bench compare conformance mutants sim crash fuzz local servers rings docs images clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(STAMP) ## talk with a model in the terminal; the first time, fetch the embedded one
-	@$(MAKE) --silent $(LIBRARY) && $(BIN)/antiphon models install local:smollm2 --quiet \
-		|| echo "going on without the embedded model; 'make run' tries again"
+run: $(STAMP) model ## serve the web app on this machine, and open it in a browser where there is a display
+	@$(BIN)/python -m antiphon serve --open
+
+chat: $(STAMP) model ## talk with a model in the terminal
 	@$(BIN)/python -m antiphon chat
+
+model: $(STAMP)
+	@$(MAKE) --silent $(LIBRARY) && $(BIN)/antiphon models install local:smollm2 --quiet \
+		|| echo "going on without the embedded model; the next 'make run' tries again"
 
 serve: $(STAMP) ## serve the store over HTTP on this machine, and print the address with its token
 	@$(BIN)/python -m antiphon serve
