@@ -250,8 +250,13 @@ class ForkLimit:
         program = bytes.fromhex(self.forks["filter"])
         instructions = ctypes.create_string_buffer(program, len(program))
         header = filter_header(instructions)
-        libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        listener = libc().syscall(self.forks["seccomp"], SET_FILTER, ctypes.c_ulong(NEW_LISTENER), header)
+        library = libc()
+        arguments = (self.forks["seccomp"], SET_FILTER, ctypes.c_ulong(NEW_LISTENER), header)
+        listener = library.syscall(*arguments)
+        if listener < 0:
+            # A superuser without CAP_SYS_ADMIN, as in a container, gives up what programs could add.
+            library.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+            listener = library.syscall(*arguments)
         if listener >= 0:
             socket.send_fds(self.sender, [b"\n"], [listener])
 
