@@ -4,13 +4,13 @@
 // A line with `snapshot` continues from a snapshot that Python has stored; `asked` has events for `can`, step by step;
 // with `details` each step also has the transitions taken, the timers, and the answers of `can`.
 // `npm run build` first: this reads `dist`.
-import { readFileSync } from "node:fs";
-import { SimulatedClock, assign, createActor, createMachine, setup, spawnChild } from "xstate";
-import { streamingMachine, threadMachine } from "../dist/index.js";
+import { readFileSync } from 'node:fs';
+import { SimulatedClock, assign, createActor, createMachine, setup, spawnChild } from 'xstate';
+import { streamingMachine, threadMachine } from '../dist/index.js';
 
 const recorder = createMachine({
   context: ({ input }) => ({ input: input ?? null, heard: [] }),
-  on: { "*": { actions: assign(({ context, event }) => ({ heard: [...context.heard, event] })) } },
+  on: { '*': { actions: assign(({ context, event }) => ({ heard: [...context.heard, event] })) } },
 });
 const machines = {
   streaming: streamingMachine.provide({ actors: { streamReply: recorder } }),
@@ -21,7 +21,7 @@ const machines = {
 function nameOf(transition) {
   const { source, eventType } = transition;
   const place = (eventType ? source.transitions.get(eventType) : source.always)?.indexOf(transition) ?? -1;
-  return place < 0 ? [] : [`${source.id} ${eventType || "always"} ${place}`];
+  return place < 0 ? [] : [`${source.id} ${eventType || 'always'} ${place}`];
 }
 
 function takeWalk({ machine, input, walk, snapshot, asked, details }) {
@@ -31,12 +31,12 @@ function takeWalk({ machine, input, walk, snapshot, asked, details }) {
   const told = [];
   const took = [];
   const parent = setup({ actors: { walked: machines[machine] } }).createMachine({
-    id: "parent",
-    entry: spawnChild("walked", { id: "walked", input: input ?? undefined }),
-    on: { "*": { actions: ({ event }) => told.push(event) } },
+    id: 'parent',
+    entry: spawnChild('walked', { id: 'walked', input: input ?? undefined }),
+    on: { '*': { actions: ({ event }) => told.push(event) } },
   });
   const inspect = ({ type, actorRef, _transitions }) => {
-    if (type === "@xstate.microstep" && actorRef.id === "walked") took.push(..._transitions.flatMap(nameOf));
+    if (type === '@xstate.microstep' && actorRef.id === 'walked') took.push(..._transitions.flatMap(nameOf));
   };
   const actor = createActor(parent, { clock, inspect, snapshot }).start().getSnapshot().children.walked;
   const note = () => {
@@ -45,22 +45,23 @@ function takeWalk({ machine, input, walk, snapshot, asked, details }) {
     const step = { value, context, children: Object.fromEntries(inside), status };
     if (details) {
       const pending = Object.values(actor.system.getSnapshot()._scheduledEvents).filter(({ source }) => source === actor);
-      step.timers = Object.fromEntries(pending.map(({ id, event, delay }) => [id, { event, delay }]));
+      const waiting = pending.filter(({ delay }) => delay > 0); // without a delay it may fire one step later than in Python
+      step.timers = Object.fromEntries(waiting.map(({ id, event, delay }) => [id, { event, delay }]));
       step.took = took.splice(0);
       step.can = (asked?.[trace.length] ?? []).map((event) => actor.getSnapshot().can(event));
     }
     trace.push(step);
   };
-  actor.on("*", (event) => emitted.push(event));
+  actor.on('*', (event) => emitted.push(event));
   note();
   for (const step of walk) {
-    if (typeof step === "number") clock.increment(step);
+    if (typeof step === 'number') clock.increment(step);
     else actor.send(step);
     note();
   }
   return { machine, input, walk, trace, emitted, told };
 }
 
-for (const line of readFileSync(0, "utf8").trim().split("\n")) {
+for (const line of readFileSync(0, 'utf8').trim().split('\n')) {
   process.stdout.write(`${JSON.stringify(takeWalk(JSON.parse(line)))}\n`);
 }

@@ -28,5 +28,5 @@ export function orElse<T, D>(value: T | undefined, absent: D): T | D {
 
 /** Return whether a value is an object with keys. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 /** Spending of a conversation, checked against its budget. The twin of `streaming_budget.py`. */
-import { orElse } from "../json.ts";
-import type { BudgetWarning, StreamingContext, StreamingFields } from "./types.ts";
+import { orElse } from '../json.ts';
+import type { BudgetWarning, StreamingContext, StreamingFields } from './types.ts';
 
 const WARNING_SHARE = 0.8;
 
@@ -25,7 +25,7 @@ export function recordUsage(context: StreamingContext, event: StreamingFields): 
 export function budgetWarning(context: StreamingContext): BudgetWarning | null {
   const { budgetUsd } = context.settings;
   if (budgetUsd === null || context.budgetWarned || context.spentUsd < WARNING_SHARE * budgetUsd) return null;
-  return { type: "BUDGET_WARNING", spentUsd: context.spentUsd, budgetUsd };
+  return { type: 'BUDGET_WARNING', spentUsd: context.spentUsd, budgetUsd };
 }
 
 /** Return the total spent, including the cost of the running request. */

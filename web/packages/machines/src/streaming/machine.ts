@@ -1,16 +1,16 @@
 /** The streaming machine: the chart of the Python package, and twins of its functions under the same names. */
 import {
   type ActorRefFrom, type CallbackActorLogic, type SnapshotFrom, assign, enqueueActions, fromCallback, setup, spawnChild, stopChild,
-} from "xstate";
-import chart from "../charts/streaming.json" with { type: "json" };
-import * as budget from "./budget.ts";
-import * as failures from "./failures.ts";
-import * as reply from "./reply.ts";
-import * as reports from "./reports.ts";
+} from 'xstate';
+import chart from '../charts/streaming.json' with { type: 'json' };
+import * as budget from './budget.ts';
+import * as failures from './failures.ts';
+import * as reply from './reply.ts';
+import * as reports from './reports.ts';
 import type {
   BudgetWarning, Chunk, Complete, ReplyInput, RequestStarted, SendPrompt, StreamError, StreamingContext, StreamingEvent,
   StreamingFields, StreamingInput, ToolCompleted, ToolStarted,
-} from "./types.ts";
+} from './types.ts';
 
 /** The call of a model: it gets a `ReplyInput` and sends stream events to its parent. */
 export type ReplyLogic = CallbackActorLogic<{ type: string }, ReplyInput>;
@@ -63,14 +63,14 @@ const streaming = setup({
     events: StreamingEvent;
     input: StreamingInput | undefined;
     emitted: BudgetWarning;
-    tags: "loading";
+    tags: 'loading';
   },
   actors: { streamReply: silence },
   actions: {
     sendFirstPrompt: doing(({ event, enqueue }) => {
       const { prompt, requestId, at } = (event as StreamingFields).input ?? {};
       if (prompt === undefined) return;
-      const send: SendPrompt = { type: "SEND", prompt };
+      const send: SendPrompt = { type: 'SEND', prompt };
       if (requestId !== undefined) send.requestId = requestId;
       if (at !== undefined) send.at = at;
       enqueue.raise(send);
@@ -80,8 +80,8 @@ const streaming = setup({
     fullReset: update(reply.fullReset),
     firstAttempt: update(reply.firstAttempt),
     nextAttempt: update(reply.nextAttempt),
-    startReply: spawnChild("streamReply", { id: "stream", input: ({ context }) => reply.replyInput(context) }),
-    stopReply: stopChild("stream"),
+    startReply: spawnChild('streamReply', { id: 'stream', input: ({ context }) => reply.replyInput(context) }),
+    stopReply: stopChild('stream'),
     setRequest: update<RequestStarted>(reply.setRequest),
     noteFirstEvent: update<StreamingFields>(reply.noteFirstEvent),
     appendText: update<Chunk>(reply.appendText),

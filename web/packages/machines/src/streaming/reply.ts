@@ -1,9 +1,9 @@
 /** Requests and replies: start, arriving events, history. The twin of `streaming_reply.py`. */
-import { type MessageJson, orElse } from "../json.ts";
+import { type MessageJson, orElse } from '../json.ts';
 import type {
   Chunk, Complete, ReplyInput, ReplyState, RequestStarted, SendPrompt, StreamingContext, StreamingFields, StreamingInput,
   StreamingSettings, ToolActivity, ToolCompleted, ToolStarted,
-} from "./types.ts";
+} from './types.ts';
 
 type Changes = Partial<StreamingContext>;
 
@@ -45,8 +45,8 @@ export function initialContext(input: StreamingInput = {}): StreamingContext {
 /** Return the state of a reply before anything has arrived. */
 function emptyReply(): ReplyState {
   return {
-    text: "",
-    thinking: "",
+    text: '',
+    thinking: '',
     tools: {},
     error: null,
     costUsd: null,
@@ -62,7 +62,7 @@ function emptyReply(): ReplyState {
 
 /** Clear the last reply and record the prompt; a session in the event, even null, replaces the current one. */
 export function resetForNewMessage(context: StreamingContext, event: SendPrompt): Changes {
-  const question = event.prompt == null ? [] : [newMessage("user", event.prompt, event.requestId, event.at)];
+  const question = event.prompt == null ? [] : [newMessage('user', event.prompt, event.requestId, event.at)];
   return {
     ...emptyReply(),
     requestId: event.requestId ?? null,
@@ -149,7 +149,7 @@ export function countStale(context: StreamingContext): Changes {
 /** Add a running tool. */
 export function startTool(context: StreamingContext, event: ToolStarted): Changes {
   const input = event.input === undefined ? {} : { input: event.input };
-  return { tools: { ...context.tools, [event.toolId]: { name: event.toolName, status: "running", ...input } } };
+  return { tools: { ...context.tools, [event.toolId]: { name: event.toolName, status: 'running', ...input } } };
 }
 
 /** Record the end of a tool; ignore one that never started. */
@@ -159,7 +159,7 @@ export function completeTool(context: StreamingContext, event: ToolCompleted): C
   if (tool === undefined) return {};
   const ended: ToolActivity = {
     ...tool,
-    status: event.isError ? "error" : "complete",
+    status: event.isError ? 'error' : 'complete',
     durationMs: event.durationMs,
     ...(event.result === undefined ? {} : { result: event.result }),
   };
@@ -170,7 +170,7 @@ export function completeTool(context: StreamingContext, event: ToolCompleted): C
 export function interruptTools(context: StreamingContext): Changes {
   const tools = Object.entries(context.tools).map(([id, tool]): [string, ToolActivity] => [
     id,
-    tool.status === "running" ? { ...tool, status: "error", interrupted: true } : tool,
+    tool.status === 'running' ? { ...tool, status: 'error', interrupted: true } : tool,
   ]);
   return { tools: Object.fromEntries(tools) };
 }
@@ -192,7 +192,7 @@ export function setCancelled(): Changes {
 
 /** Return the reply as a message: the provider's own, completed by the text that arrived. */
 export function replyMessage(context: StreamingContext, event: StreamingFields): MessageJson {
-  return { ...newMessage("assistant", context.text, context.requestId, event.at), ...event.message };
+  return { ...newMessage('assistant', context.text, context.requestId, event.at), ...event.message };
 }
 
 /** Append the reply to the history, unless it is empty. */
@@ -203,15 +203,15 @@ export function keepReply(context: StreamingContext, event: StreamingFields): Ch
 
 /** Append the text of an unfinished reply to the history. */
 export function keepPartial(context: StreamingContext): Changes {
-  if (context.text === "") return {};
-  const message = newMessage("assistant", context.text, context.requestId, null);
+  if (context.text === '') return {};
+  const message = newMessage('assistant', context.text, context.requestId, null);
   return { messages: [...context.messages, { ...message, partial: true }] };
 }
 
 function newMessage(role: string, text: string, requestId?: string | null, at?: number | null): MessageJson {
   return {
     role,
-    parts: text === "" ? [] : [{ type: "text", text }],
+    parts: text === '' ? [] : [{ type: 'text', text }],
     ...(requestId == null ? {} : { requestId }),
     ...(at == null ? {} : { at }),
   };

@@ -1,8 +1,8 @@
 /** Context, settings and events of the streaming machine, as `streaming_types.py` has them. */
-import type { Json, MessageJson, UsageJson } from "../json.ts";
+import type { Json, MessageJson, UsageJson } from '../json.ts';
 
-export type StreamingState = "idle" | "sending" | "streaming" | "complete" | "error";
-export type ToolStatus = "running" | "complete" | "error";
+export type StreamingState = 'idle' | 'sending' | 'streaming' | 'complete' | 'error';
+export type ToolStatus = 'running' | 'complete' | 'error';
 
 /** Progress of a tool that the model uses. */
 export interface ToolActivity {
@@ -99,27 +99,27 @@ interface Timed {
 
 /** A prompt; null asks for a reply to the messages so far. */
 export interface SendPrompt extends OfRequest, Timed {
-  type: "SEND";
+  type: 'SEND';
   prompt: string | null;
   sessionId?: string | null;
 }
 /** The request was sent to the model. */
 export interface RequestStarted extends Timed {
-  type: "REQUEST_STARTED";
+  type: 'REQUEST_STARTED';
   requestId: string;
 }
 /** The first event of the reply arrived. */
 export interface FirstEvent extends OfRequest, Timed {
-  type: "FIRST_EVENT";
+  type: 'FIRST_EVENT';
 }
 /** More text, or more thinking. */
 export interface Chunk extends OfRequest, Timed {
-  type: "TEXT_CHUNK" | "THINKING_CHUNK";
+  type: 'TEXT_CHUNK' | 'THINKING_CHUNK';
   content: string;
 }
 /** The model started a tool. */
 export interface ToolStarted extends OfRequest, Timed {
-  type: "TOOL_START";
+  type: 'TOOL_START';
   toolId: string;
   toolName: string;
   index?: number;
@@ -127,7 +127,7 @@ export interface ToolStarted extends OfRequest, Timed {
 }
 /** A tool finished. */
 export interface ToolCompleted extends OfRequest {
-  type: "TOOL_COMPLETE";
+  type: 'TOOL_COMPLETE';
   toolId: string;
   isError: boolean;
   durationMs: number;
@@ -135,13 +135,13 @@ export interface ToolCompleted extends OfRequest {
 }
 /** Usage of the reply so far; also sent as a sign of life while nothing can be shown yet. */
 export interface UsageReported extends OfRequest {
-  type: "USAGE";
+  type: 'USAGE';
   usage: UsageJson;
   costUsd: number | null;
 }
 /** The reply is complete. */
 export interface Complete extends OfRequest, Timed {
-  type: "COMPLETE";
+  type: 'COMPLETE';
   costUsd: number | null;
   durationMs: number;
   totalTokens: number;
@@ -152,7 +152,7 @@ export interface Complete extends OfRequest, Timed {
 }
 /** The reply failed; `jitter` is a random number from 0 to 1 that spreads retries. */
 export interface StreamError extends OfRequest {
-  type: "ERROR";
+  type: 'ERROR';
   code: string;
   message: string;
   recoverable: boolean;
@@ -163,7 +163,7 @@ export interface StreamError extends OfRequest {
 }
 /** Cancel the reply, try again, or start a new conversation. */
 export interface StreamCommand extends OfRequest {
-  type: "CANCEL" | "RETRY" | "RESET";
+  type: 'CANCEL' | 'RETRY' | 'RESET';
 }
 
 /** An event of a stream, as the call of a model sends them. */
@@ -173,7 +173,7 @@ export type StreamEvent =
 export type StreamingEvent = SendPrompt | StreamCommand | StreamEvent;
 /** The machine warns once, when most of the budget is spent. */
 export interface BudgetWarning {
-  type: "BUDGET_WARNING";
+  type: 'BUDGET_WARNING';
   spentUsd: number;
   budgetUsd: number;
 }

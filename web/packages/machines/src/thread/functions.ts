@@ -1,25 +1,25 @@
 /** Guards and actions of the thread machine. The twin of `thread.py`. */
-import { isRecord } from "../json.ts";
+import { isRecord } from '../json.ts';
 import type {
   Rename, RequestJson, ResultInfo, ResumeReason, SetStatus, StartType, StatusEvent, ThreadContext, ThreadFields, ThreadStatus,
-} from "./types.ts";
+} from './types.ts';
 
 type Changes = Partial<ThreadContext>;
 type Guard = (context: ThreadContext, event: ThreadFields) => boolean;
 
 /** Note to the model before a message that resumes a thread, by the reason; an answer needs none. */
 const RESUME_PREFIXES: Partial<Record<ResumeReason, string>> = {
-  interrupted: "[The session was interrupted before the last task was done. See how far it came, then go on.]\n\n",
-  "post-merge": "[The work so far has been merged. Take the merged state as the starting point.]\n\n",
+  interrupted: '[The session was interrupted before the last task was done. See how far it came, then go on.]\n\n',
+  'post-merge': '[The work so far has been merged. Take the merged state as the starting point.]\n\n',
 };
 const START_EVENTS: Record<ThreadStatus, StartType> = {
-  pending: "START",
-  running: "FOLLOW_UP",
-  waiting: "RESPOND",
-  completed: "FOLLOW_UP",
-  failed: "RESTART",
-  stopped: "RESTART",
-  interrupted: "RESTART",
+  pending: 'START',
+  running: 'FOLLOW_UP',
+  waiting: 'RESPOND',
+  completed: 'FOLLOW_UP',
+  failed: 'RESTART',
+  stopped: 'RESTART',
+  interrupted: 'RESTART',
 };
 
 /** Return the type of the event that a person's message becomes for a thread of this status. */
@@ -29,7 +29,7 @@ export function startEvent(status: ThreadStatus): StartType {
 
 /** Return the note before a message; a command that begins with a slash gets none. */
 export function resumeNote(text: string, reason: ResumeReason | null): string {
-  return reason === null || text.startsWith("/") ? "" : RESUME_PREFIXES[reason] ?? "";
+  return reason === null || text.startsWith('/') ? '' : RESUME_PREFIXES[reason] ?? '';
 }
 
 /** Return whether the event is about the current run, or names no run. */
@@ -40,7 +40,7 @@ export const isOfThisRun: Guard = (context, event) =>
 export const isOfLastRun: Guard = (context, event) => event.runId != null && event.runId === context.runId;
 
 /** Return whether the error says that a process was lost. */
-export const isInterruption: Guard = (_context, event) => isRecord(event.error) && event.error.code === "interrupted";
+export const isInterruption: Guard = (_context, event) => isRecord(event.error) && event.error.code === 'interrupted';
 
 export const isInterruptionOfThisRun: Guard = (context, event) =>
   isInterruption(context, event) && isOfThisRun(context, event);
@@ -52,27 +52,27 @@ export const isConfirmation: Guard = (context, event) => event.message == null &
 
 /** Return whether the content takes a message while it is busy; by default it does not. */
 export const canQueue: Guard = (context, event) => {
-  const { onBusy = "reject" } = context.config;
-  return onBusy !== "reject" && context.content !== null && event.message != null;
+  const { onBusy = 'reject' } = context.config;
+  return onBusy !== 'reject' && context.content !== null && event.message != null;
 };
 
 /** Return whether an event continues a waiting thread: it answers a request to the thread itself, or has a message. */
 export const isAnswer: Guard = (context, event) => {
   if (event.requestId != null) {
-    return context.requests.some((request) => request.id === event.requestId && request.address === "");
+    return context.requests.some((request) => request.id === event.requestId && request.address === '');
   }
   return context.content === null || event.message != null || Boolean(event.retry);
 };
 
 export const isTitle = (_context: ThreadContext, event: Rename): boolean =>
-  event.title == null || typeof event.title === "string";
+  event.title == null || typeof event.title === 'string';
 
 export const isStatus = (event: SetStatus, params: { status: ThreadStatus }): boolean => event.status === params.status;
 
 export function setResumeReason(
   context: ThreadContext, event: ThreadFields, params: { reason: ResumeReason | null },
 ): Changes {
-  return { resumeReason: context.merged || event.postMerge ? "post-merge" : params.reason, merged: false };
+  return { resumeReason: context.merged || event.postMerge ? 'post-merge' : params.reason, merged: false };
 }
 
 export function rename(_context: ThreadContext, event: Rename): Changes {
@@ -93,7 +93,7 @@ export function confirmRun(context: ThreadContext, event: ThreadFields): Changes
 }
 
 export function setResultInfo(
-  context: ThreadContext, event: ThreadFields, params: { status: ResultInfo["status"] },
+  context: ThreadContext, event: ThreadFields, params: { status: ResultInfo['status'] },
 ): Changes {
   const resultInfo: ResultInfo = {
     status: params.status,
@@ -120,7 +120,7 @@ export function setWaitingReason(context: ThreadContext, event: ThreadFields): C
 export function setRequests(context: ThreadContext, event: ThreadFields): Changes {
   if (event.requests !== undefined) return keepRequests(context, event);
   const waits = context.waits + 1;
-  return { requests: [{ id: `wait-${waits}`, address: "", reason: context.waitingReason || "question" }], waits };
+  return { requests: [{ id: `wait-${waits}`, address: '', reason: context.waitingReason || 'question' }], waits };
 }
 
 /** Set the open requests to those of the event, with addresses below the thread. */
@@ -129,17 +129,17 @@ export function keepRequests(context: ThreadContext, event: ThreadFields): Chang
 }
 
 function below(content: string | null, request: RequestJson): RequestJson {
-  return { ...request, address: [content, request.address].filter(Boolean).join("/") };
+  return { ...request, address: [content, request.address].filter(Boolean).join('/') };
 }
 
 export function loseProcess(context: ThreadContext): Changes {
-  return { processLost: true, permissionExpired: context.waitingReason === "permission" };
+  return { processLost: true, permissionExpired: context.waitingReason === 'permission' };
 }
 
 /** Return the event that listeners get when a thread has another status. */
 export function statusEvent(context: ThreadContext, params: { status: ThreadStatus }): StatusEvent {
   return {
-    type: "status",
+    type: 'status',
     status: params.status,
     runId: context.runId,
     resumeReason: context.resumeReason,
@@ -153,7 +153,7 @@ export function statusEvent(context: ThreadContext, params: { status: ThreadStat
 export function contentEvent(context: ThreadContext, event: ThreadFields): { type: string } | null {
   const request = requestOf(event);
   if (request === null) return null;
-  const text = "text" in request && typeof request.text === "string" ? request.text : "";
+  const text = 'text' in request && typeof request.text === 'string' ? request.text : '';
   const { resumeReason, runId } = context;
   return { ...request, resumeReason, runId, resumeNote: resumeNote(text, resumeReason) } as { type: string };
 }
@@ -161,8 +161,8 @@ export function contentEvent(context: ThreadContext, event: ThreadFields): { typ
 function requestOf(event: ThreadFields): { type: string; text?: unknown } | null {
   if (event.message != null) {
     // The content itself refuses a message that is no object.
-    return { ...(isRecord(event.message) ? event.message : { text: event.message }), type: "message" };
+    return { ...(isRecord(event.message) ? event.message : { text: event.message }), type: 'message' };
   }
-  if (event.retry) return { type: "retry" };
-  return event.type === "RESTART" ? { type: "resume" } : null;
+  if (event.retry) return { type: 'retry' };
+  return event.type === 'RESTART' ? { type: 'resume' } : null;
 }

@@ -1,15 +1,15 @@
 /** The thread machine: the chart of the Python package, and twins of its functions under the same names. */
 import {
   type ActorRefFrom, type AnyActorRef, type SnapshotFrom, type UnknownActorLogic, assign, emit, enqueueActions, setup,
-} from "xstate";
-import chart from "../charts/thread.json" with { type: "json" };
-import { orElse } from "../json.ts";
-import { remoteContent } from "./content.ts";
-import * as thread from "./functions.ts";
+} from 'xstate';
+import chart from '../charts/thread.json' with { type: 'json' };
+import { orElse } from '../json.ts';
+import { remoteContent } from './content.ts';
+import * as thread from './functions.ts';
 import type {
   ContentInput, Kind, Rename, ResultInfo, ResumeReason, SetStatus, StatusEvent, ThreadContext, ThreadEvent, ThreadFields, ThreadInput,
   ThreadStatus,
-} from "./types.ts";
+} from './types.ts';
 
 type Changes = Partial<ThreadContext>;
 type Provided = { [K in Kind]: { src: K; logic: UnknownActorLogic; id: string | undefined } }[Kind];
@@ -69,7 +69,7 @@ const threads = setup({
     events: ThreadEvent;
     input: ThreadInput | undefined;
     emitted: StatusEvent;
-    tags: "startable" | "busy" | "ended";
+    tags: 'startable' | 'busy' | 'ended';
   },
   actors: { chat: remoteContent, run: remoteContent, debate: remoteContent } as Record<Kind, UnknownActorLogic>,
   actions: {
@@ -81,7 +81,7 @@ const threads = setup({
     continueRun: update(thread.continueRun),
     confirmRun: update(thread.confirmRun),
     updateCost: update(thread.updateCost),
-    setResultInfo: updateWith<{ status: ResultInfo["status"] }>(thread.setResultInfo),
+    setResultInfo: updateWith<{ status: ResultInfo['status'] }>(thread.setResultInfo),
     clearResultInfo: update(() => ({ resultInfo: null, completedAt: null })),
     noteEnd: assign(({ event, self }) => ({ completedAt: timeOf(event as ThreadFields, self) })),
     setWaitingReason: update(thread.setWaitingReason),
@@ -102,7 +102,7 @@ const threads = setup({
       if (context.content !== null && request !== null) enqueue.sendTo(context.content, request);
     }),
     cancelContent: doing(({ context, enqueue }) => {
-      const cancel = { type: "cancel", runId: context.runId };
+      const cancel = { type: 'cancel', runId: context.runId };
       if (context.content !== null) enqueue.sendTo(context.content, cancel);
     }),
     forgetContent: doing(({ context, enqueue }) => {

@@ -1,13 +1,13 @@
 /** Context and events of the thread machine, as `thread.py` and `thread_events.py` have them. */
-import type { Json } from "../json.ts";
+import type { Json } from '../json.ts';
 
-export type ThreadStatus = "pending" | "running" | "waiting" | "completed" | "failed" | "stopped" | "interrupted";
+export type ThreadStatus = 'pending' | 'running' | 'waiting' | 'completed' | 'failed' | 'stopped' | 'interrupted';
 /** Reason why a thread runs again. */
-export type ResumeReason = "interrupted" | "waiting-response" | "post-merge" | "follow-up";
+export type ResumeReason = 'interrupted' | 'waiting-response' | 'post-merge' | 'follow-up';
 export type WaitingReason =
-  | "question" | "plan" | "permission" | "provider_error" | "cost_warning" | "limit" | "tools";
-export type Kind = "chat" | "run" | "debate";
-export type StartType = "START" | "RESTART" | "RESPOND" | "FOLLOW_UP";
+  | 'question' | 'plan' | 'permission' | 'provider_error' | 'cost_warning' | 'limit' | 'tools';
+export type Kind = 'chat' | 'run' | 'debate';
+export type StartType = 'START' | 'RESTART' | 'RESPOND' | 'FOLLOW_UP';
 
 /** A request to a person that waits for its answer; `address` is the path of the actor that takes it. */
 export interface RequestJson {
@@ -19,7 +19,7 @@ export interface RequestJson {
 
 /** The end of a run. */
 export interface ResultInfo {
-  status: "completed" | "failed";
+  status: 'completed' | 'failed';
   cost: number;
   duration: number;
   error?: unknown;
@@ -72,7 +72,7 @@ export interface Begin extends Timed {
 }
 /** A run has ended, waits for a person, was stopped or was lost. */
 export interface Report extends Timed {
-  type: "COMPLETE" | "FAIL" | "WAIT" | "STOP" | "INTERRUPT";
+  type: 'COMPLETE' | 'FAIL' | 'WAIT' | 'STOP' | 'INTERRUPT';
   runId?: string | null;
   cost?: number;
   duration?: number;
@@ -82,22 +82,22 @@ export interface Report extends Timed {
 }
 /** No request of the content waits for a person any more. */
 export interface GoOn extends Timed {
-  type: "GO_ON";
+  type: 'GO_ON';
   runId?: string | null;
 }
 /** Set the status that another program reports. */
 export interface SetStatus extends Timed {
-  type: "SET_STATUS";
+  type: 'SET_STATUS';
   status: ThreadStatus;
   reason?: WaitingReason;
 }
 /** The work of the thread was merged; or the thread is put into the archive, or taken out of it. */
 export interface Note extends Timed {
-  type: "MERGED" | "ARCHIVE" | "UNARCHIVE";
+  type: 'MERGED' | 'ARCHIVE' | 'UNARCHIVE';
 }
 /** Set the title of the thread; without one, the title comes from its first words again. */
 export interface Rename extends Timed {
-  type: "RENAME";
+  type: 'RENAME';
   title: string | null;
 }
 
@@ -105,7 +105,7 @@ export interface Rename extends Timed {
 export type ThreadEvent = Begin | Report | GoOn | SetStatus | Note | Rename;
 /** The event that listeners get when a thread has another status. */
 export interface StatusEvent {
-  type: "status";
+  type: 'status';
   status: ThreadStatus;
   runId: string | null;
   resumeReason: ResumeReason | null;
