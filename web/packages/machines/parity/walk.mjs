@@ -44,6 +44,7 @@ function takeWalk({ machine, input, walk, snapshot, asked, details }) {
     const inside = Object.entries(children).map(([id, child]) => [id, child.getSnapshot().context]);
     const step = { value, context, children: Object.fromEntries(inside), status };
     if (details) {
+      // oxlint-disable-next-line no-underscore-dangle
       const pending = Object.values(actor.system.getSnapshot()._scheduledEvents).filter(({ source }) => source === actor);
       const waiting = pending.filter(({ delay }) => delay > 0); // without a delay it may fire one step later than in Python
       step.timers = Object.fromEntries(waiting.map(({ id, event, delay }) => [id, { event, delay }]));

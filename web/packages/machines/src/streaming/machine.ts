@@ -61,7 +61,7 @@ const streaming = setup({
   types: {} as {
     context: StreamingContext;
     events: StreamingEvent;
-    input: StreamingInput | undefined;
+    input: StreamingInput;
     emitted: BudgetWarning;
     tags: 'loading';
   },

@@ -67,7 +67,7 @@ const threads = setup({
   types: {} as {
     context: ThreadContext;
     events: ThreadEvent;
-    input: ThreadInput | undefined;
+    input: ThreadInput;
     emitted: StatusEvent;
     tags: 'startable' | 'busy' | 'ended';
   },
