@@ -39,7 +39,9 @@ def test_all_tests_of_the_package_pass(outcomes: Outcomes) -> None:
     assert len(outcomes) > 40
 
 
-@pytest.mark.requirement("S0-56", "S0-57", "S0-58", "S0-59", "S0-60", "S0-61", "S0-62", "S0-63", "S0-64", "S0-65", "S0-66")
+@pytest.mark.requirement(
+    "S0-56", "S0-57", "S0-58", "S0-59", "S0-60", "S0-61", "S0-62", "S0-63", "S0-64", "S0-65", "S0-66"
+)
 def test_the_driver_of_the_browser_does_what_the_story_asks(outcomes: Outcomes) -> None:
     rows = {f"S0-{number}" for number in range(56, 67)}
 

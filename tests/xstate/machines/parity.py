@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 from antiphon.chart.persist import to_json_value
@@ -74,17 +75,30 @@ def walked_by_package(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in ended.stdout.splitlines()]
 
 
+def edgy(name: str) -> SimpleNamespace:
+    """Return a machine with its events and inputs, and with those at the borders of the two languages."""
+    about = import_module(f"tests.xstate.machines.walks_{name}")
+    return SimpleNamespace(
+        MACHINE=about.MACHINE, POOL=[*about.POOL, *about.EDGES], INPUTS=[*about.INPUTS, *about.EDGE_INPUTS]
+    )
+
+
 def compare(name: str, count: int, seed: int) -> Comparison:
     """Take random walks on both sides, every third of them also from a snapshot in the middle."""
-    about = import_module(f"tests.xstate.machines.walks_{name}")
-    pool = [*about.POOL, *about.EDGES]
+    about = edgy(name)
     dice = random.Random(f"{name}-{seed}")
     found = Comparison()
     lines: list[dict[str, Any]] = []
     expected: list[dict[str, Any]] = []
     for number in range(count):
-        input, walk = invented(about, dice, pool)
-        line = {"machine": name, "input": input, "walk": walk, "asked": _questions(pool, walk, dice), "details": True}
+        input, walk = invented(about, dice)
+        line = {
+            "machine": name,
+            "input": input,
+            "walk": walk,
+            "asked": _questions(about.POOL, walk, dice),
+            "details": True,
+        }
         lines.append(line)
         expected.append(_taken(about.MACHINE, line))
         if number % 3 == 0:

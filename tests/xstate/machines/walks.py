@@ -92,15 +92,14 @@ def _is_sensible(step: Any, snapshot: Any) -> bool:
     return isinstance(step, int) or "to" in step or snapshot.can(step)
 
 
-def invented(about: Any, dice: random.Random, events: list[Any] | None = None) -> tuple[Any, list[Any]]:
+def invented(about: Any, dice: random.Random) -> tuple[Any, list[Any]]:
     """Return the input and the steps of a random walk."""
-    events = events or about.POOL
     input = dice.choice(about.INPUTS)
     found = Walk(about.MACHINE, input)
     steps: list[Any] = []
     for _ in range(dice.randint(1, 40)):
         snapshot = found.actor.get_snapshot()
-        pool = [one for one in events if _has_target(one, snapshot)]
+        pool = [one for one in about.POOL if _has_target(one, snapshot)]
         step = dice.choice(pool)
         if snapshot.status != "active" and dice.random() < ENOUGH:
             break

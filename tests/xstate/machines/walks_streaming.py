@@ -60,7 +60,7 @@ INPUTS = [
 MACHINE = streaming_machine.provide(actors={"streamReply": recorder})
 POOL = [*EVENTS, *RARE, *RARE, *PAUSES]
 # Values at the borders of two languages: names that objects of JavaScript inherit, null beside nothing, characters
-# beyond 16 bits, and sums of floats.
+# beyond 16 bits, sums of floats, and amounts and delays that are exactly their limits.
 EDGES = [
     *(tool(id) for id in ("constructor", "__proto__", "")),
     *(tool_end(id) for id in ("constructor", "toString", "__proto__")),
@@ -78,7 +78,14 @@ EDGES = [
     {**ERROR, "retryAfterMs": None, "jitter": 1},
     {**ERROR, "code": "unknown"},
     {"type": "xstate.error.actor.stream", "error": {"code": "", "recoverable": False}},
-    text(""),
+    {**CHEAP, "costUsd": 0.5},
+    {**CHEAP, "costUsd": 1},
+    {**ERROR, "retryAfterMs": 60_000},
+    {**ERROR, "retryAfterMs": 60_001},
+    {**ERROR, "retryAfterMs": 10, "costUsd": 1},
+    {"type": "COMPLETE", "costUsd": None},
+    text("", at=50),
     text("\ud83d"),
     thinking("\U0001f469\u200d\U0001f467"),
 ]
+EDGE_INPUTS = [{"prompt": "Hi", "requestId": "r1", "at": 3}, {"prompt": None, "at": None, "sessionId": ""}]

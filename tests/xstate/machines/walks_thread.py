@@ -75,7 +75,9 @@ EDGES = [
     {"type": "FAIL", "error": [], "runId": "run-1"},
     {"type": "WAIT", "reason": "", "requests": None},
     {"type": "WAIT", "requests": [{"id": "r3", "address": "", "reason": "question", "options": ["a"]}]},
+    *({"type": type, "runId": None} for type in ("COMPLETE", "FAIL", "WAIT", "STOP")),
     {"type": "SET_STATUS", "status": "unheard-of"},
     {"type": "SET_STATUS", "status": None},
     5_000,
 ]
+EDGE_INPUTS = [{"config": {"onBusy": "queue"}}, {"kind": "run", "title": "", "owner": "ann", "merged": True}]
