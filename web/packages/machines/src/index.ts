@@ -4,6 +4,7 @@ export * from './interface.ts';
 export * from './streaming/types.ts';
 export * from './streaming/machine.ts';
 export * from './streaming/driver.ts';
+export * from './streaming/server.ts';
 export * from './thread/types.ts';
 export * from './thread/machine.ts';
 export * from './thread/bridge.ts';
