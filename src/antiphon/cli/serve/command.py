@@ -93,7 +93,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     """Return the event loop of uvloop where it is installed."""
     if find_spec("uvloop") is None:
         return None
-    from antiphon.server.loops import fast_loop
+    from antiphon.server.process import fast_loop
 
     return fast_loop()
 
@@ -102,9 +102,11 @@ async def _serve(
     options: argparse.Namespace, binding: "Binding", settings: "ServerSettings", *, is_demo: bool = False
 ) -> None:
     from antiphon.server.first_work import begin_work
+    from antiphon.server.process import tune_process
     from antiphon.server.running import HttpServer, run_server
 
     def announce(address: str, server: HttpServer) -> None:
+        tune_process()
         write(sys.stdout, f"{address}?token={settings.token}\n")
         sys.stdout.flush()
 
