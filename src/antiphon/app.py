@@ -114,6 +114,7 @@ class App:
             approver=approver,
             summariser=summariser,
             grants=grants,
+            pause_ms=lambda: self.runtime.tasks.window.pause_ms,
         )
         hosted = _hosted_machines(machine, machines)
         self.runtime = Runtime(_open_store(store), hosted, projection=PROJECTION, window_ms=window_ms)
@@ -214,15 +215,18 @@ def compose(
     approver: Approver | None = None,
     summariser: Summariser | None = None,
     grants: Grants | None = None,
+    pause_ms: Callable[[], float] = float,
 ) -> Machine[Any, Any]:
     """Return the thread machine with its children: chat, run and debate, and their replies, tools and permissions.
 
-    Without `open_session`, the sessions of runs open a model for each request.
+    Without `open_session`, the sessions of runs open a model for each request. `pause_ms` is that of `stream_reply`.
     """
     open_run_model = open_session or (lambda _, reference: open_model(reference))
     price_table = prices or Prices()
-    reply = streaming_machine.provide(actors={"streamReply": stream_reply(open_model, prices=price_table)})
-    stream_in_session = stream_reply(open_model, prices=price_table, open_session=open_run_model)
+    reply = streaming_machine.provide(
+        actors={"streamReply": stream_reply(open_model, prices=price_table, pause_ms=pause_ms)}
+    )
+    stream_in_session = stream_reply(open_model, prices=price_table, open_session=open_run_model, pause_ms=pause_ms)
     agent_reply = streaming_machine.provide(actors={"streamReply": stream_in_session})
     process = _process(closing or asyncio.Event())
     calls = call_tool(toolbox or NoTools())

@@ -1,7 +1,7 @@
 """The window for which streamed events are held back, and its growth with the load."""
 
 from antiphon.actors.clock import SimulatedClock
-from antiphon.runtime.coalescing import LONGEST_MS, Coalescer, CoalescingWindow
+from antiphon.runtime.coalescing import GRID_MS, LONGEST_MS, Coalescer, CoalescingWindow
 
 
 class LateClock:
@@ -81,3 +81,47 @@ def test_a_process_without_a_window_gets_none_by_its_load():
     window.note(0)
 
     assert window.ms == 0
+
+
+def busy_window(shortest_ms=50):
+    """Return a window whose timers were late for long, and its clock."""
+    clock = LateClock()
+    window = CoalescingWindow(shortest_ms, clock.now)
+    for _ in range(20):
+        due = window.due(10)
+        clock.time_ms += 40
+        window.note(due)
+    return window, clock
+
+
+def test_windows_of_a_busy_process_end_together():
+    window, clock = busy_window()
+
+    first = clock.time_ms + window.rest_ms
+    clock.time_ms += 3
+    second = clock.time_ms + window.rest_ms
+
+    assert first % GRID_MS == second % GRID_MS == 0
+    assert LONGEST_MS <= window.rest_ms < LONGEST_MS + GRID_MS
+
+
+def test_sources_are_not_read_during_the_window_of_a_busy_process():
+    window, _ = busy_window()
+
+    assert window.pause_ms == window.rest_ms
+    assert CoalescingWindow(50, LateClock().now).pause_ms == 0
+
+
+def test_a_process_without_a_window_reads_its_sources_at_once():
+    assert busy_window(0)[0].pause_ms == 0
+
+
+def test_many_timers_of_one_moment_count_as_one():
+    clock = LateClock()
+    window = CoalescingWindow(50, clock.now)
+    clock.time_ms = 1.0
+
+    for _ in range(1_000):
+        window.note(-100.0)
+
+    assert window.ms < 100

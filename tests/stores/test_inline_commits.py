@@ -197,3 +197,36 @@ def test_a_lock_of_another_program_that_stays_is_reported(tmp_path: Path, monkey
         await store.commit([steps("a", 1)])
 
     on_a_store(tmp_path, main)
+
+
+def test_the_time_of_a_flush_on_the_thread_says_nothing_of_the_disk(tmp_path: Path, disk: Disk) -> None:
+    """A busy event loop holds Python's lock for milliseconds, which the thread waits for after its flush."""
+
+    async def main(store: SqliteStore) -> None:
+        numbers = count(1)
+        disk.flush_s = 60.0
+        await store.commit([steps("a", next(numbers))])
+        for _ in range(file_store.FIRST_REST):
+            assert not store.commits_inline
+            await store.commit([steps("a", next(numbers))])
+        disk.flush_s = 0.0001
+
+        assert commits_without_waiting(store.commit([steps("a", next(numbers))]))
+        assert store.commits_inline
+
+    on_a_store(tmp_path, main)
+
+
+def test_a_disk_that_stays_slow_is_tried_less_and_less_often(tmp_path: Path, disk: Disk) -> None:
+    async def main(store: SqliteStore) -> None:
+        numbers = count(1)
+        disk.flush_s = 60.0
+        inline = []
+        for number in range(100):
+            if store.commits_inline:
+                inline.append(number)
+            await store.commit([steps("a", next(numbers))])
+
+        assert inline == [0, 13, 38, 87]
+
+    on_a_store(tmp_path, main)

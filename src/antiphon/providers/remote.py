@@ -2,8 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, nullcontext
+from contextvars import ContextVar
 
 from antiphon.errors import Code
 from antiphon.providers.base import DEFAULT_TIMEOUTS, Delta, Model, Request, Timeouts
@@ -19,6 +20,8 @@ from antiphon.providers.wire import HttpRequest, HttpResponse, Transport, Wire
 LARGEST_ERROR_BODY = 64 * 1024
 # A server ends the body right after the last frame; reading that end allows the connection to be reused.
 DRAIN_S = 0.25
+READ_PAUSE_MS: ContextVar[Callable[[], float]] = ContextVar("antiphon_read_pause", default=float)
+"""Returns for how long the current task reads nothing after deltas, so that those that follow are decoded together."""
 
 
 class RemoteModel:
@@ -96,6 +99,8 @@ class RemoteModel:
                                 await _drain(chunks)
                                 return
                             if has_deltas:
+                                if pause_ms := READ_PAUSE_MS.get()():
+                                    await asyncio.sleep(pause_ms / 1000)
                                 timer.start(timeouts.between_deltas_ms)
                             else:
                                 timer.resume()

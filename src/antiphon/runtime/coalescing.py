@@ -2,7 +2,8 @@
 
 1. An event that comes after a pause is delivered at once, with those of the same moment: first words do not wait.
 2. Events that follow are held back until the window after the last delivery is over.
-3. The window of a busy process grows, so that it stores fewer and longer texts.
+3. The window of a busy process grows, so that it stores fewer and longer texts. Its windows end together, and sources
+   of events are not read meanwhile: what they send is decoded and stored together.
 """
 
 import asyncio
@@ -16,10 +17,13 @@ COALESCE_MS = 50
 COALESCE_SIZE = 4096
 # The longest window of a busy process; a longer one that is set stays as it is.
 LONGEST_MS = 150
-# Milliseconds that a late timer adds to the window, for each that it is late on average.
-GROWTH = 10
-# Share of the latest timer in that average.
-LATEST = 0.05
+# Milliseconds that a late timer adds to the window, for each that it is late on average, and the time of that average.
+GROWTH = 25
+AVERAGED_MS = 200
+# A process whose timers are later than this on average is busy; those of a quiet one are late by up to a millisecond.
+BUSY_MS = 2.0
+# Windows of a busy process end at multiples of this, so that the texts of many streams are stored together.
+GRID_MS = 10
 
 
 def loop_ms() -> float:
@@ -30,12 +34,13 @@ def loop_ms() -> float:
 class CoalescingWindow:
     """Time for which events are held back, shared by the streams of a process; with a clock, it grows with the load."""
 
-    __slots__ = ("_late_ms", "_now_ms", "shortest_ms")
+    __slots__ = ("_late_ms", "_noted_ms", "_now_ms", "shortest_ms")
 
     def __init__(self, shortest_ms: float = COALESCE_MS, now_ms: Callable[[], float] | None = None) -> None:
         self.shortest_ms = shortest_ms
         self._now_ms = now_ms
         self._late_ms = 0.0
+        self._noted_ms = 0.0
 
     @property
     def ms(self) -> float:
@@ -44,6 +49,24 @@ class CoalescingWindow:
             return 0.0
         return max(self.shortest_ms, min(LONGEST_MS, self.shortest_ms + GROWTH * self._late_ms))
 
+    @property
+    def is_busy(self) -> bool:
+        """True if timers are late, so that the event loop has more to do than time."""
+        return self._late_ms > BUSY_MS
+
+    @property
+    def rest_ms(self) -> float:
+        """The time until a window that begins now is over; those of a busy process end together."""
+        if self._now_ms is None or not self.shortest_ms or not self.is_busy:
+            return self.ms
+        now = self._now_ms()
+        return -(-(now + self.ms) // GRID_MS) * GRID_MS - now
+
+    @property
+    def pause_ms(self) -> float:
+        """How long a source of events need not be read, because they would be held back; none in a quiet process."""
+        return self.rest_ms if self.is_busy else 0.0
+
     def due(self, delay_ms: float) -> float:
         """Return the time at which a timer is due."""
         return 0.0 if self._now_ms is None else self._now_ms() + delay_ms
@@ -51,7 +74,10 @@ class CoalescingWindow:
     def note(self, due_ms: float) -> None:
         """Take note of how late a timer is: late ones are the load of the event loop."""
         if self._now_ms is not None:
-            self._late_ms += LATEST * (max(0.0, self._now_ms() - due_ms) - self._late_ms)
+            now = self._now_ms()
+            weight = min(1.0, (now - self._noted_ms) / AVERAGED_MS)
+            self._late_ms += weight * (max(0.0, now - due_ms) - self._late_ms)
+            self._noted_ms = now
 
 
 class Coalescer:
@@ -112,7 +138,7 @@ class Coalescer:
         self._window.note(self._due)
         if self._events:
             self._deliver_all()
-            self._wait(self._window.ms)
+            self._wait(self._window.rest_ms)
 
     def _deliver_all(self) -> None:
         if self._events:

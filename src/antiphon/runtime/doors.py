@@ -1,6 +1,6 @@
 """Port to durable trees: the calls that applications and commands use, wherever the trees are run."""
 
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
 from typing import Any, Protocol
 
 from antiphon.runtime.records import Entry, Origin, Receipt, RootState, TreeChanges, TreeState
@@ -34,6 +34,12 @@ class Doors(Protocol):
 
     def feed(self, root: str, after: int | str = 0, *, wait_for_release: bool = False) -> AsyncIterator[Entry]:
         """Iterate over the journal of a tree: the entries there are, then new ones until it has ended."""
+        ...
+
+    def pages(
+        self, root: str, after: int | str = 0, *, wait_for_release: bool = False
+    ) -> AsyncGenerator[list[Entry], None]:
+        """Iterate over the journal of a tree as `feed` does, by lists of the entries that are there."""
         ...
 
     def watch(self, roots: Collection[str] = ()) -> AsyncIterator[TreeChanges]:

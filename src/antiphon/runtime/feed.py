@@ -8,7 +8,8 @@ that is too slow for it is told that it is behind, and reads everything again.
 """
 
 from collections import deque
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
+from contextlib import aclosing
 from itertools import takewhile
 
 from antiphon.runtime.admission import copy_value
@@ -112,6 +113,15 @@ class Feeds:
 
         Raise `Quarantined` after the last entry of a quarantined tree, unless its release is waited for.
         """
+        async with aclosing(self.pages(root, after, wait_for_release=wait_for_release)) as pages:
+            async for page in pages:
+                for entry in page:
+                    yield entry
+
+    async def pages(
+        self, root: str, after: int | str = 0, *, wait_for_release: bool = False
+    ) -> AsyncGenerator[list[Entry], None]:
+        """Yield the same entries as `follow`, in lists of those that are there."""
         if isinstance(after, str):
             ids, last = await self._history(root)
             after = ids.resolve(root, after, last)
@@ -127,9 +137,9 @@ class Feeds:
                     entries = await self._store.entries(root, after, PAGE)
                 if tail.is_removed:
                     break
-                for entry in entries:
-                    after = entry.seq
-                    yield _copy(entry) if is_shared else entry
+                if entries:
+                    after = entries[-1].seq
+                    yield [_copy(entry) for entry in entries] if is_shared else entries
                 if len(entries) == PAGE or version != tail.published.version:
                     continue
                 if endings != tail.endings:

@@ -1,7 +1,7 @@
 """The durable runtime: create, send to, follow and fork trees of actors; `loop.py` gives them their turns."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -191,6 +191,13 @@ class Runtime:
         """
         self._check_loop()
         return self.feeds.follow(root, after, wait_for_release=wait_for_release)
+
+    def pages(
+        self, root: str, after: int | str = 0, *, wait_for_release: bool = False
+    ) -> AsyncGenerator[list[Entry], None]:
+        """Iterate over the journal of a tree as `feed` does, by lists of the entries that are there."""
+        self._check_loop()
+        return self.feeds.pages(root, after, wait_for_release=wait_for_release)
 
     def watch(self, roots: Collection[str] = ()) -> AsyncIterator[TreeChanges]:
         """Iterate over the trees that change: on every step of some, when the root actor of others is concerned."""

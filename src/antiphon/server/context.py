@@ -11,6 +11,7 @@ from antiphon.app import App
 from antiphon.server.audit import AuditLog
 from antiphon.server.authentication import Authentication
 from antiphon.server.facades.known_conversations import KnownConversations
+from antiphon.server.frames import SharedFrames
 from antiphon.server.limits import CallerLimits
 from antiphon.server.metrics import ServerMetrics
 from antiphon.server.settings import ServerSettings
@@ -52,6 +53,7 @@ class ServerContext:
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     deletions: dict[str, None] = field(default_factory=dict)  # keys of the latest deletions, the oldest first
     conversations: KnownConversations = field(default_factory=KnownConversations)
+    frames: SharedFrames = field(default_factory=SharedFrames)
     owners: LastOwners = field(default_factory=LastOwners)
     authentication: Authentication = field(init=False)
     limits: CallerLimits = field(init=False)

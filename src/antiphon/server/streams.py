@@ -8,23 +8,25 @@
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing, suppress
 from typing import Any
 
 from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
-from antiphon.runtime.encoding import encode
 from antiphon.runtime.errors import JournalCompacted, OtherHistory
 from antiphon.server.authentication import OPERATOR
 from antiphon.server.context import ServerContext
 from antiphon.server.contracts import CALLER
+from antiphon.server.frames import JOINED_BYTES, activity_frames, frame, join_frames
 from antiphon.server.problems import ProblemError, problem_of
-from antiphon.threads import Activity, ThreadChange, Threads
+from antiphon.threads import ThreadChange, Threads
+from antiphon.threads.following import follow_steps
 
 MEDIA_TYPE = "text/event-stream"
-TURN = 8  # frames that a stream sends before others get their turn
+END = b"\n\n"  # of a frame
+TURN = 8  # parts that a stream sends before others get their turn
 HEARTBEAT = b": heartbeat\n\n"
 Select = Callable[[AsyncIterator[ThreadChange]], AsyncIterator[ThreadChange]]
 CLOSING = b"event: closing\ndata: {}\n\n"
@@ -35,29 +37,19 @@ def _all(changes: AsyncIterator[ThreadChange]) -> AsyncIterator[ThreadChange]:
     return changes
 
 
-def frame(value: Any, id: str | None = None, event: str | None = None) -> bytes:
-    """Return one frame; a JSON text has no line break, so it is one line of data."""
-    lines = [f"id: {id}\n" if id else "", f"event: {event}\n" if event else "", f"data: {encode(value)}\n\n"]
-    return "".join(lines).encode("utf-8")
-
-
-def activity_frames(activities: Iterable[Activity]) -> bytes:
-    """Return the frames of the activities of a step."""
-    return b"".join(frame(activity.to_json(), activity.cursor) for activity in activities)
-
-
 async def follow_thread(
-    threads: Threads, id: str, after: int | str, *, until_idle: bool = False
+    context: ServerContext, id: str, after: int | str, *, until_idle: bool = False
 ) -> AsyncIterator[bytes]:
     """Iterate over the frames of a thread after a step or cursor, for ever or until it is idle.
 
     A reader of another past, or of steps that were removed, is told where it continues by the event `moved`. The event
     `problem` is the last one of a thread that was deleted or quarantined, and `idle` that of one that is idle.
     """
+    threads = context.app.threads
     place = after
     while True:
         try:
-            async for part in _idle_frames(threads, id, place) if until_idle else _frames(threads, id, place):
+            async for part in _idle_frames(threads, id, place) if until_idle else _frames(context, id, place):
                 yield part
             return
         except OtherHistory as error:
@@ -74,9 +66,12 @@ async def follow_thread(
             return
 
 
-async def _frames(threads: Threads, id: str, after: int | str) -> AsyncIterator[bytes]:
-    async for step in threads.steps(id, after):
-        yield activity_frames(step)
+async def _frames(context: ServerContext, id: str, after: int | str) -> AsyncIterator[bytes]:
+    with context.frames.reader(id) as encode_step:
+        async with aclosing(follow_steps(context.app.runtime, id, after)) as pages:
+            async for steps in pages:
+                for part in join_frames(map(encode_step, steps)):
+                    yield part
 
 
 async def _idle_frames(threads: Threads, id: str, after: int | str) -> AsyncIterator[bytes]:
@@ -206,12 +201,14 @@ class EventStream(Response):
         async for part in self._frames:
             await self._send(send, part)
             number += 1
-            if number % TURN == 0:  # a long journal is sent without a pause otherwise, also to a client that is gone
+            if (
+                number % TURN == 0 or len(part) >= JOINED_BYTES
+            ):  # a long journal is sent without a pause otherwise, also to a client that is gone
                 await asyncio.sleep(0)
 
     async def _send(self, send: Send, part: bytes) -> None:
         self._is_quiet = False
-        self._context.metrics.frames += 1
+        self._context.metrics.frames += part.count(END)
         await send({"type": "http.response.body", "body": part, "more_body": True})
 
     async def _beat(self, send: Send) -> None:

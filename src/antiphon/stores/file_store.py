@@ -23,10 +23,13 @@ from antiphon.stores.restores import begin_histories
 T = TypeVar("T")
 # If a flush takes less than this, committing inline blocks the event loop for less time than handing the commit to a
 # thread costs: two wake-ups, and contention for Python's lock.
-INLINE_FLUSH_S = 0.002
+INLINE_FLUSH_S = 0.005
 # The average time of a flush: the weight of the latest one, and a cap, so that a single slow one is soon forgotten.
 LATEST_WEIGHT = 0.1
 MAX_FLUSH_S = 0.05
+# Commits that go to the thread before an inline one shows how fast the disk is; twice as many after each slow one.
+FIRST_REST = 12
+LONGEST_REST = 400
 RESTART = "nothing that was acknowledged is lost; check the disk, then restart the program"
 
 
@@ -46,7 +49,10 @@ class FileStore:
         self._ownership = FileLock(self.path)
         self._thread: ThreadPoolExecutor | None = None
         self._lock = Lock()  # held by the thread or by the event loop while it uses the connection
-        self._flush_s = 0.0  # average time of a flush to disk
+        self._flush_s = 0.0  # average time of a flush to disk by the event loop
+        self._last_flush_s = 0.0
+        self._rest = FIRST_REST
+        self._rested = 0  # commits that went to the thread since the last inline one
         self._busy_ms = files.BUSY_MS  # wait for a lock of another program; none on the event loop
         self._failed_flush: str | None = None
         self._is_forked = False
@@ -57,7 +63,7 @@ class FileStore:
     @property
     def commits_inline(self) -> bool:
         """True if the disk is fast enough to commit on the event loop, and the thread is not using the connection."""
-        return self._flush_s < INLINE_FLUSH_S and not self._lock.locked()
+        return (self._flush_s < INLINE_FLUSH_S or self._rested >= self._rest) and not self._lock.locked()
 
     async def open(self) -> int:
         """Take ownership of the file and migrate it; a read-only store does neither."""
@@ -118,7 +124,7 @@ class FileStore:
             result = work()
             written_at = perf_counter()
             self._flush(connection)
-            self._flush_s += (min(perf_counter() - written_at, MAX_FLUSH_S) - self._flush_s) * LATEST_WEIGHT
+            self._last_flush_s = perf_counter() - written_at
         except BaseException:
             # The number of a root actor that was rolled back is given to the next one.
             self._numbers.clear()
@@ -128,6 +134,21 @@ class FileStore:
                     connection.execute("rollback")
             raise
         return result
+
+    def _note_inline_flush(self) -> None:
+        """Update the average time of a flush by the event loop.
+
+        On the thread it would include the wait for Python's lock, which a busy event loop holds for 5 ms at a time.
+        """
+        took_s = self._last_flush_s
+        if self._flush_s < INLINE_FLUSH_S:
+            self._flush_s += (min(took_s, MAX_FLUSH_S) - self._flush_s) * LATEST_WEIGHT
+            self._rest = FIRST_REST
+        elif took_s < INLINE_FLUSH_S:
+            self._flush_s = took_s
+        else:
+            self._rest = min(LONGEST_REST, 2 * self._rest)
+        self._rested = 0
 
     def _flush(self, connection: sqlite3.Connection) -> None:
         """End a transaction; stop writing if its outcome is unknown."""

@@ -36,6 +36,7 @@ class SqliteStore(FileStore):
         if self.commits_inline and self._lock.acquire(blocking=False) and self._commit_inline(commits):
             return
         loop = asyncio.get_running_loop()
+        self._rested += 1
 
         def apply() -> None:
             self._apply_all(commits)
@@ -122,9 +123,11 @@ class SqliteStore(FileStore):
             if self._busy_ms:
                 self._wait_when_busy(0)
             self._transaction(lambda: self._apply_all(commits))
+            self._note_inline_flush()
         except files.TRANSLATED as error:
             if isinstance(error, sqlite3.Error) and files.is_busy(error):
                 self._flush_s = MAX_FLUSH_S  # the next commits go to the thread, which may wait
+                self._rested = 0
                 return False
             raise files.to_store_error(self.path, error) from error
         finally:

@@ -59,13 +59,25 @@ class Activity:
         return {**value, "speaker": self.speaker} if self.speaker else value
 
 
-def activities(entry: Entry, history: str = "", after: int = -1) -> list[Activity]:
-    """Return the activities of a step of the journal, those after a part of it; cursors need the id of the history."""
+def activities(entry: Entry, history: str = "", after: int = -1, offset: int | None = None) -> list[Activity]:
+    """Return the activities of a step of the journal, those after a part of it; cursors need the id of the history.
+
+    `offset` is that of the words of the step, if it has some.
+    """
     parts = list(_parts(entry))
-    ends: list[int | None] = [part for part, *_ in parts[:-1]]
+    last = len(parts) - 1
+    seq = entry.seq
     return [
-        Activity(entry.seq, entry.at, kind, facts, speaker, format_cursor(history, entry.seq, end))
-        for (part, kind, facts, speaker), end in zip(parts, [*ends, None], strict=False)
+        Activity(
+            seq,
+            entry.at,
+            kind,
+            facts,
+            speaker,
+            format_cursor(history, seq, None if index == last else part),
+            offset if part == 0 else None,
+        )
+        for index, (part, kind, facts, speaker) in enumerate(parts)
         if part > after
     ]
 

@@ -3,20 +3,20 @@
 Readers keep cursors, and everything is read from the journal: whatever a reader misses, it reads again from its cursor.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from antiphon.runtime.doors import Doors
 from antiphon.runtime.errors import JournalCompacted, OtherHistory, UnknownRoot
 from antiphon.runtime.histories import HistoryIds, parse_cursor
 from antiphon.runtime.records import Change, Entry, TreeState, TreeSummary
-from antiphon.threads.activity import WORDS, Activity, activities
+from antiphon.threads.activity import Activity, activities
 from antiphon.threads.errors import UnknownThread
 from antiphon.threads.offsets import Offsets
 
 PAGE = 500  # entries read from the store at a time
-KINDS_OF_WORDS = frozenset(WORDS.values())
 # Statuses in which a thread has nothing to do, though a task waits for the person or a timer is set.
 RESTING = ("pending", "waiting")
 # Statuses in which a thread has nothing to do once its tasks are over, though a timer is set.
@@ -67,10 +67,7 @@ class Place:
         """Return the activities of the next step that were not read."""
         offset = await self._offsets.take(entry)
         self.after = entry.seq
-        step = activities(entry, self._ids.at(entry.seq), self._part if entry.seq == self._seq else -1)
-        if offset is None:
-            return step
-        return [replace(activity, offset=offset) if activity.kind in KINDS_OF_WORDS else activity for activity in step]
+        return activities(entry, self._ids.at(entry.seq), self._part if entry.seq == self._seq else -1, offset)
 
     def skip(self, after: int) -> None:
         """Move on to the place after a step, over steps that are not in the journal any more."""
@@ -85,13 +82,14 @@ class Place:
 
 async def follow_steps(
     runtime: Doors, id: str, after: int | str = 0, *, wait_for_release: bool = False
-) -> AsyncIterator[list[Activity]]:
-    """Iterate over the activities of each step after a step or cursor, until the thread has ended."""
+) -> AsyncGenerator[list[list[Activity]], None]:
+    """Iterate over the activities of the steps after a step or cursor, in lists of the steps that are there."""
     place = await Place.find(runtime, id, after)
     try:
-        async for entry in runtime.feed(id, place.after, wait_for_release=wait_for_release):
-            if step := await place.read(entry):
-                yield step
+        async with aclosing(runtime.pages(id, place.after, wait_for_release=wait_for_release)) as pages:
+            async for page in pages:
+                if steps := [step for entry in page if (step := await place.read(entry))]:
+                    yield steps
     except UnknownRoot:
         raise _deleted(id) from None
 

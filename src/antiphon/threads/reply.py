@@ -31,6 +31,7 @@ from antiphon.providers.base import (
 )
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Prices
+from antiphon.providers.remote import READ_PAUSE_MS
 from antiphon.providers.reply import Reply
 from antiphon.providers.structured import checker_of, demand_output, read_value
 
@@ -78,15 +79,18 @@ def stream_reply(
     clock: Clock = REAL_CLOCK,
     jitter: Callable[[], float] = random,
     open_session: Callable[[str, str], Provider] | None = None,
+    pause_ms: Callable[[], float] = float,
 ) -> AsyncLogic:
     """Return the logic for `streamReply`: it asks the model that the input names, and sends events to the machine.
 
-    With `open_session`, a reply whose input names a session asks the model of that session.
+    With `open_session`, a reply whose input names a session asks the model of that session. `pause_ms` returns for how
+    long events would be held back now, so that the model's stream need not be read meanwhile.
     """
     price_list = prices or Prices()
 
     async def run(input: Mapping[str, Any], scope: TaskScope) -> None:
         request_id = input["requestId"]
+        READ_PAUSE_MS.set(pause_ms)
         try:
             if input["model"] is None:
                 raise ProviderError(Code.BAD_REQUEST, "no model is set")

@@ -4,6 +4,7 @@ import asyncio
 import re
 import secrets
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import aclosing
 from functools import partial
 from typing import Any, ClassVar
 
@@ -312,8 +313,10 @@ class ThreadService:
     ) -> AsyncIterator[list[Activity]]:
         """Iterate over the activities of each step after a step or cursor, and then of each new step."""
         await self._check(id)
-        async for step in follow_steps(self.runtime, id, after, wait_for_release=wait_for_release):
-            yield step
+        async with aclosing(follow_steps(self.runtime, id, after, wait_for_release=wait_for_release)) as pages:
+            async for page in pages:
+                for step in page:
+                    yield step
 
     async def follow(self, id: str, after: int | str = 0, *, wait_for_release: bool = False) -> AsyncIterator[Activity]:
         """Iterate over the activities after a step or cursor, and then over new ones until the thread has ended.

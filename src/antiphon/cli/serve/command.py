@@ -95,7 +95,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     """Return the event loop of uvloop where it is installed."""
     if find_spec("uvloop") is None:
         return None
-    from antiphon.server.loops import fast_loop
+    from antiphon.server.process import fast_loop
 
     return fast_loop()
 
@@ -109,9 +109,11 @@ async def _serve(
     is_demo: bool = False,
 ) -> None:
     from antiphon.server.first_work import begin_work
+    from antiphon.server.process import tune_process
     from antiphon.server.running import HttpServer, run_server
 
     def announce(address: str, server: HttpServer) -> None:
+        tune_process()
         show(f"{address}?token={settings.token}")
 
     async with AsyncExitStack() as stack:

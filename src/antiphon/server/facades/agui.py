@@ -17,8 +17,9 @@ from antiphon.server.contracts import Routes, check_body, read_body
 from antiphon.server.facades.agui_events import AguiWriter, Event, history_of, interrupt_of, usage_of
 from antiphon.server.facades.conversations import Conversation, FollowedReply, UserMessage, check_message_id, image_part
 from antiphon.server.facades.failures import describe
+from antiphon.server.frames import frame
 from antiphon.server.problems import ProblemError
-from antiphon.server.streams import MEDIA_TYPE, EventStream, frame
+from antiphon.server.streams import MEDIA_TYPE, EventStream
 from antiphon.threads.requests import Answer
 
 Json = Mapping[str, Any]

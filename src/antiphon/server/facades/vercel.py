@@ -16,10 +16,10 @@ from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, read_body
 from antiphon.server.facades.conversations import Conversation, FollowedReply, UserMessage, check_message_id, image_part
 from antiphon.server.facades.failures import describe
-from antiphon.server.facades.vercel_chunks import Chunk, ChunkWriter, request_id
+from antiphon.server.facades.vercel_chunks import Chunk, ChunkWriter, encode_chunk, request_id
 from antiphon.server.problems import ProblemError
 from antiphon.server.requests import ClientId
-from antiphon.server.streams import MEDIA_TYPE, EventStream, frame
+from antiphon.server.streams import MEDIA_TYPE, EventStream
 from antiphon.threads.errors import UnknownThread
 from antiphon.threads.requests import Answer
 
@@ -27,7 +27,7 @@ Json = Mapping[str, Any]
 routes = Routes("vercel")
 HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
 DONE = b"data: [DONE]\n\n"
-STOPPING = frame({"type": "error", "errorText": "the server is stopping; resume the stream"}) + DONE
+STOPPING = encode_chunk({"type": "error", "errorText": "the server is stopping; resume the stream"}) + DONE
 STOPS = {"waiting": "tool-calls", "completed": "stop"}
 
 
@@ -199,11 +199,11 @@ class VercelStream:
         """Iterate over the frames of the stream."""
         try:
             async for chunk in self._chunks():
-                yield frame(chunk)
+                yield encode_chunk(chunk)
         except Exception as error:  # the stream has begun: the protocol's own chunk tells of it
             text, code = describe(error)
             for chunk in self._writer.fail(text, {"code": code}):
-                yield frame(chunk)
+                yield encode_chunk(chunk)
         yield DONE
 
     async def _chunks(self) -> AsyncIterator[Chunk]:

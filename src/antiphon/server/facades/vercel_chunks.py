@@ -14,11 +14,17 @@ from antiphon.server.facades.pieces import (
     WordDelta,
     asked_calls,
 )
+from antiphon.server.frames import frame
 from antiphon.threads.requests import PERMISSION, OpenRequest
 
 Json = Mapping[str, Any]
 Chunk = dict[str, Any]
 PARTS = {"text": "text", "thinking": "reasoning"}
+
+
+def encode_chunk(chunk: Chunk) -> bytes:
+    """Return the frame of a chunk."""
+    return frame(chunk)
 
 
 class ChunkWriter:

@@ -57,7 +57,7 @@ async def follow_events(
     if _media_type(accept, JSON, MEDIA_TYPE) == JSON:
         return json_response((await context.app.threads.activities(id, place, limit)).to_json())
     await context.app.threads.cursor(id)
-    return EventStream(context, follow_thread(context.app.threads, id, place, until_idle=until == "idle"))
+    return EventStream(context, follow_thread(context, id, place, until_idle=until == "idle"))
 
 
 @routes.add(
