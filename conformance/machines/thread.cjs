@@ -18,7 +18,15 @@ const told = (e) => {
   return e.type === "RESTART" ? { type: "resume" } : null;
 };
 const below = (content, request) => ({ ...request, address: [content, request.address].filter(Boolean).join("/") });
-const keepRequests = (c, e) => ({ requests: (e.requests ?? []).map((request) => below(c.content, request)) });
+const isKeyMissing = (e) => e.error?.code === "2003";
+const isForKey = (request) => request.reason === "provider_error" && !request.address && "question" in request;
+const keepRequests = (c, e) => ({
+  requests: [...c.requests.filter(isForKey), ...(e.requests ?? []).map((request) => below(c.content, request))],
+});
+const requestKey = (c, e) => {
+  const request = { id: `wait-${c.waits + 1}`, address: "", reason: "provider_error", question: e.error.message || "" };
+  return { requests: [...keepRequests(c, e).requests, request], waits: c.waits + 1 };
+};
 const ownRequest = (c) => ({
   requests: [{ id: `wait-${c.waits + 1}`, address: "", reason: c.waitingReason || "question" }], waits: c.waits + 1,
 });
@@ -47,8 +55,13 @@ const actions = {
   })),
   clearResultInfo: assign({ resultInfo: null, completedAt: null }),
   noteEnd: assign(({ event, self }) => ({ completedAt: event.at ?? timeOf(self) })),
-  setWaitingReason: update((c, e) => ({ waitingReason: e.reason || c.waitingReason })),
-  setRequests: update((c, e) => ("requests" in e ? keepRequests(c, e) : ownRequest(c))),
+  setWaitingReason: update((c, e) => ({
+    waitingReason: (isKeyMissing(e) ? "provider_error" : e.reason) || c.waitingReason,
+  })),
+  setRequests: update((c, e) => {
+    if (isKeyMissing(e)) return requestKey(c, e);
+    return "requests" in e ? keepRequests(c, e) : ownRequest(c);
+  }),
   keepRequests: update(keepRequests),
   clearRequests: assign({ requests: [] }),
   loseProcess: update((c) => ({ processLost: true, permissionExpired: c.waitingReason === "permission" })),
@@ -81,6 +94,7 @@ const guards = {
   isOfThisRun: guard(isOfThisRun),
   isOfLastRun: guard(isOfLastRun),
   isInterruption: guard(isInterruption),
+  isKeyMissing: guard((c, e) => isKeyMissing(e) && isOfThisRun(c, e)),
   isInterruptionOfThisRun: guard((c, e) => isInterruption(c, e) && isOfThisRun(c, e)),
   isInterruptionOfLastRun: guard((c, e) => isInterruption(c, e) && isOfLastRun(c, e)),
   isConfirmation: guard((c, e) => e.message == null && isOfThisRun(c, e)),

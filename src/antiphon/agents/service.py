@@ -100,7 +100,9 @@ class Runs(ThreadService):
         return await self._perform(id, "SKIP_STEP")
 
     async def retry(self, id: str, *, key: str | None = None) -> Receipt:
-        """Restart the current agent, or continue at once after an error."""
+        """Restart the current agent, or continue at once after an error; a run without a key asks for it again."""
+        if await self.waits_after_error(id):
+            return await super().retry(id, key=key)
         return await self._perform(id, "RETRY", key)
 
     async def result(self, id: str) -> Json | None:
