@@ -125,15 +125,14 @@ class Answer:
         return {"type": "ANSWER", "id": request.id, "at": at, **fields}
 
     def _respond(self, request: OpenRequest, at: int) -> dict[str, Any]:
-        """Return the answer to the thread itself; after an error, one without a text is another attempt."""
+        """Return the answer to the thread itself; after an error, that is another attempt."""
         event = {"type": "RESPOND", "requestId": request.id, "at": at}
-        if self.text is not None:
-            return {**event, "message": {"text": self.text, "at": at}}
-        if request.reason != PROVIDER_ERROR:
-            return event
-        if self.decision == "deny":
-            raise Refused(f"request {request.id!r} is about an error, which cannot be denied; stop the thread")
-        return {**event, "retry": True}
+        if request.reason == PROVIDER_ERROR:
+            if self.text is not None or self.decision == "deny":
+                reason = f"request {request.id!r} is about an error: {request.text}"
+                raise Refused(f"{reason}; answer it without a text, or stop the thread")
+            return {**event, "retry": True}
+        return event if self.text is None else {**event, "message": {"text": self.text, "at": at}}
 
     def _raise_limit(self, request: OpenRequest, at: int) -> dict[str, Any]:
         self._require_decision(request, "about a limit")

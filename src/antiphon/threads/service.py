@@ -211,7 +211,7 @@ class ThreadService:
         await self._refuse_in(id, ("pending",), "nothing to repeat")
         return await self.begin(id, id=key, retry=True)
 
-    async def waits_after_error(self, id: str) -> bool:
+    async def _waits_after_error(self, id: str) -> bool:
         """Return whether a thread waits for a person because a model cannot be asked."""
         return any(request.reason == PROVIDER_ERROR for request in await self.requests(id))
 
