@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from antiphon.cli.serve.settings import (
 )
 from antiphon.cli.serve.tools import open_toolbox
 from antiphon.cli.serve.windows import ServedElsewhere, open_local, open_windows
+from antiphon.client.local import say_ready
 
 if TYPE_CHECKING:
     from antiphon.server.running import Binding
@@ -107,6 +109,7 @@ async def _serve(
     def announce(address: str, server: HttpServer) -> None:
         write(sys.stdout, f"{address}?token={settings.token}\n")
         sys.stdout.flush()
+        _collect_garbage()
 
     async with AsyncExitStack() as stack:
         store = store_file(options)
@@ -124,9 +127,19 @@ async def _serve(
             ) from error
 
 
+def _collect_garbage() -> None:
+    """Collect garbage from now on, but not among what was loaded."""
+    gc.freeze()
+    gc.enable()
+
+
 async def _serve_windows(options: argparse.Namespace, settings: "ServerSettings") -> None:
     """Serve windows of this machine alone; another process that does so already is enough."""
-    from antiphon.server.running import run_local_server
+    from antiphon.server.running import HttpServer, run_local_server
+
+    def announce(server: HttpServer) -> None:
+        say_ready()
+        _collect_garbage()
 
     store = store_file(options)
     async with AsyncExitStack() as stack:
@@ -135,7 +148,7 @@ async def _serve_windows(options: argparse.Namespace, settings: "ServerSettings"
             app = await open_app(stack, options, store, None, local, is_free=True)
         except ServedElsewhere:
             return
-        await run_local_server(app, settings, local, lambda server: None)
+        await run_local_server(app, settings, local, announce)
 
 
 COMMAND = CliCommand(
