@@ -16,6 +16,7 @@ class Code(StrEnum):
     MALFORMED = "1005"
     UNAUTHENTICATED = "2001"
     FORBIDDEN = "2002"
+    MISSING_KEY = "2003"
     RATE_LIMITED = "3001"
     QUOTA = "3002"
     CONCURRENCY = "3003"

@@ -82,6 +82,8 @@ class Runs(ThreadService):
         state = await self.state(thread)
         if "message" in payload and (state.value == "interrupted" or state.get("processLost")):
             raise Refused(f"run {thread!r} lost its process; resume it, then it takes messages")
+        if "message" in payload and await self._waits_after_error(thread):
+            raise Refused(f"run {thread!r} waits for a key; give it the key and retry, then it takes messages")
         return await super().begin(thread, id=id, **payload)
 
     async def resume(self, id: str, *, key: str | None = None) -> Receipt:
@@ -100,7 +102,9 @@ class Runs(ThreadService):
         return await self._perform(id, "SKIP_STEP")
 
     async def retry(self, id: str, *, key: str | None = None) -> Receipt:
-        """Restart the current agent, or continue at once after an error."""
+        """Restart the current agent, or continue at once after an error; a run without a key asks for it again."""
+        if await self._waits_after_error(id):
+            return await super().retry(id, key=key)
         return await self._perform(id, "RETRY", key)
 
     async def result(self, id: str) -> Json | None:

@@ -1,6 +1,7 @@
 """The command `antiphon`: one parser, and commands that are imported when they are called."""
 
 import argparse
+import gc
 import shutil
 import sys
 import textwrap
@@ -31,6 +32,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "chart": ("antiphon.cli.chart.command", "check and draw charts: pictures, diagrams, tables"),
     "play": ("antiphon.cli.play.command", "run a chart interactively: a demo, or your own"),
 }
+SERVE = "serve"
 EXAMPLES = """examples:
   antiphon chat                           chat with the best model that is usable here
   antiphon chat -m scripted:chat          try it without a key or a model
@@ -53,6 +55,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser = root_parser()
         parser.parse_args(words or ["--help"])
         return 0
+    if name != SERVE:
+        return _run(name, words)
+    gc.disable()  # until it listens: what loading creates stays, and a window may be waiting
+    try:
+        return _run(name, words)
+    finally:
+        gc.enable()
+
+
+def _run(name: str, words: list[str]) -> int:
     command: CliCommand = import_module(COMMANDS[name][0]).COMMAND
     if command.default is not None and (len(words) == 1 or _is_option(words[1])):
         words.insert(1, command.default)

@@ -18,21 +18,21 @@ from antiphon.cli.frame import UsageError
 from antiphon.cli.options import existing_store
 from antiphon.client import local
 from antiphon.paths import store_path
-from antiphon.providers.registry import Models
 from antiphon.runtime.errors import StoreBusy
-from antiphon.stores.ownership import owner_of
 from antiphon.version import VERSION
 
 if TYPE_CHECKING:
     from antiphon.app import App
     from antiphon.client.client import Client
     from antiphon.client.library import ClientLibrary
+    from antiphon.providers.registry import Models
     from antiphon.threads.library import Library
 
 Window: TypeAlias = "App | Client"
 AnyLibrary: TypeAlias = "Library | ClientLibrary"
 ENDING_S = 10.0  # the longest wait for a server that hands the store over
 POLL_S = 0.02
+STARTED = "started_server"  # name of the option that has the server which was started early
 
 
 def add_server(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +41,13 @@ def add_server(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--server", metavar="URL", help="use the threads of a server; ANTIPHON_TOKEN is its token")
     group.add_argument("--no-server", action="store_true", help="do everything in this process")
     parser.add_argument("--token-file", type=Path, metavar="FILE", help="a private file with the token of --server")
+
+
+def start_early(options: argparse.Namespace, store: Path) -> None:
+    """Start the server that a question will need, so that it loads its modules while this process loads its own."""
+    if options.server is None and local.is_enabled(os.environ, options):
+        with suppress(local.LocalServerError, OSError):  # it is reported when the server is needed
+            setattr(options, STARTED, local.start_early(store))
 
 
 @asynccontextmanager
@@ -65,8 +72,11 @@ async def open_window(
         yield client
 
 
-def models_of(window: Window) -> Models | None:
+def models_of(window: Window) -> "Models | None":
     """Return the models of this machine that a window uses; None if they are those of another."""
+    # Imported here because the server is started before it is loaded.
+    from antiphon.providers.registry import Models
+
     if not hasattr(window, "connection"):
         return window.models
     return Models() if window.connection.is_local else None
@@ -127,7 +137,8 @@ async def find_address(options: argparse.Namespace, store: Path, *, starts: bool
     if not local.is_enabled(os.environ, options):
         return None
     try:
-        return await (local.ensure_server(store) if starts else local.find_server(store))
+        started: local.EarlyStart | None = getattr(options, STARTED, None)
+        return await (local.ensure_server(store, started=started) if starts else local.find_server(store))
     except local.LocalServerError as error:
         raise UsageError(str(error)) from error
 
@@ -165,6 +176,9 @@ async def release(store: Path) -> Path:
 
 
 async def _hand_over(store: Path, path: Path, server: local.ServerInfo) -> None:
+    # Imported here because SQLite is slow to load.
+    from antiphon.stores.ownership import owner_of
+
     is_ending = False
     if server.mode == "local":
         body = {"version": VERSION, "ifIdle": True}

@@ -5,7 +5,8 @@
 2. A server listens while it owns the store, so a store has at most one; its locks decide, not the socket. A socket
    that a killed server has left is replaced by that of the next server, which is renamed over it.
 3. Windows that start a server at the same time take turns (a lock in the same folder): the first one starts it.
-4. The server belongs to no window: it has a session of its own, no terminal, and none of the secrets in the environment
+4. The window that starts a server reads its standard output, by which the server says that it listens.
+5. The server belongs to no window: it has a session of its own, no terminal, and none of the secrets in the environment
    of the window that started it.
 """
 
@@ -23,7 +24,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,6 +43,7 @@ HOST = "local"
 ANSWER_S = 5.0
 START_S = 30.0
 POLL_S = 0.02
+READY = b"ready\n"
 MOST_REPLY = 1_000_000
 MOST_LOG = 1_000_000
 MOST_TAIL = 4_000
@@ -165,7 +167,50 @@ async def request(path: Path, method: str, route: str, body: Mapping[str, Any] |
     return int(head.split(" ", 2)[1]), json.loads(reply) if reply else None
 
 
-async def ensure_server(store: Path, *, extra_options: Sequence[str] = ()) -> Path:
+@dataclass(frozen=True, slots=True)
+class StartingServer:
+    """Server that was started and does not listen yet: its process, its standard output, and the place in its log."""
+
+    process: "subprocess.Popen[bytes]"
+    output: int
+    log_offset: int
+
+
+class EarlyStart:
+    """Start of a server before the modules that use it are loaded; other windows wait for it."""
+
+    def __init__(self, turn: ExitStack, server: StartingServer) -> None:
+        self._turn = turn
+        self._server = server
+
+    async def wait(self, store: Path) -> None:
+        """Wait until the server listens, and let other windows go on; raise `LocalServerError` if it fails to start."""
+        with self._turn:
+            await _until_ready(store, self._server)
+
+
+def start_early(store: Path) -> EarlyStart | None:
+    """Start the server of a store if none listens, without waiting for it; None if there is nothing to do.
+
+    Raise `LocalServerError` if it cannot be started.
+    """
+    path = socket_path(store)
+    with ExitStack() as stack:
+        if _listens(path) or not stack.enter_context(_turn(path)) or _listens(path):
+            return None
+        server = _spawn(store, ())
+        return EarlyStart(stack.pop_all(), server)
+
+
+def _listens(path: Path) -> bool:
+    """Return whether a process listens on a socket."""
+    with socket.socket(socket.AF_UNIX) as connection, suppress(OSError):
+        connection.connect(str(path))
+        return True
+    return False
+
+
+async def ensure_server(store: Path, *, extra_options: Sequence[str] = (), started: EarlyStart | None = None) -> Path:
     """Return the socket of the server of a store; start one if there is none.
 
     A server of another version is replaced if it is idle. Raise `LocalServerError` if there is no server to use.
@@ -173,6 +218,8 @@ async def ensure_server(store: Path, *, extra_options: Sequence[str] = ()) -> Pa
     path = socket_path(store)
     try:
         async with asyncio.timeout(START_S):
+            if started is not None:
+                await started.wait(store)
             while True:
                 server = await read_server(path)
                 if server is not None and server.version == VERSION:
@@ -181,7 +228,7 @@ async def ensure_server(store: Path, *, extra_options: Sequence[str] = ()) -> Pa
                     if is_first and server is not None:
                         await _replace(path, server)
                     elif is_first and await read_server(path) is None:
-                        await _start(store, path, extra_options)
+                        await _until_ready(store, _spawn(store, extra_options))
                     else:
                         await asyncio.sleep(POLL_S)
     except TimeoutError:
@@ -221,17 +268,18 @@ async def _replace(path: Path, server: ServerInfo) -> None:
         await asyncio.sleep(POLL_S)
 
 
-async def _start(store: Path, path: Path, extra_options: Sequence[str]) -> None:
-    """Start a server and wait until one answers; raise `LocalServerError` if it fails to start."""
+def _spawn(store: Path, extra_options: Sequence[str]) -> StartingServer:
+    """Start the process of a server; raise `LocalServerError` if that is not possible."""
     if missing_packages():
         raise LocalServerError(NOT_INSTALLED)
     log, offset = _open_log(log_path(store))
+    output, its_output = os.pipe()
     command = [sys.executable, "-P", "-m", "antiphon", "serve", "--local", "--store", str(Path(store).resolve())]
     try:
         process = subprocess.Popen(
             [*command, *extra_options],
             stdin=subprocess.DEVNULL,
-            stdout=log,
+            stdout=its_output,
             stderr=log,
             env=server_environment(os.environ),
             cwd="/",
@@ -239,12 +287,38 @@ async def _start(store: Path, path: Path, extra_options: Sequence[str]) -> None:
         )
     finally:
         os.close(log)
+        os.close(its_output)
     # The process is waited for, so that it is no zombie if it ends before this one.
     threading.Thread(target=process.wait, name="antiphon-server", daemon=True).start()
-    while await read_server(path) is None:
-        if process.returncode:
-            raise LocalServerError(f"{_tail(log_path(store), offset)}\nor use --no-server".strip())
+    return StartingServer(process, output, offset)
+
+
+async def _until_ready(store: Path, server: StartingServer) -> None:
+    """Wait until a server says that it listens, or ends because another one does.
+
+    Raise `LocalServerError` if it fails to start.
+    """
+    loop = asyncio.get_running_loop()
+    is_readable = asyncio.Event()
+    loop.add_reader(server.output, is_readable.set)
+    try:
+        await is_readable.wait()
+        if os.read(server.output, len(READY)):
+            return
+    finally:
+        loop.remove_reader(server.output)
+        os.close(server.output)
+    while server.process.returncode is None:
         await asyncio.sleep(POLL_S)
+    if server.process.returncode:
+        raise LocalServerError(f"{_tail(log_path(store), server.log_offset)}\nor use --no-server".strip())
+
+
+def say_ready() -> None:
+    """Tell the window that has started this process that it listens; what is printed after that goes to the log."""
+    with suppress(OSError):  # the window has ended
+        os.write(1, READY)
+    os.dup2(2, 1)
 
 
 def server_environment(environ: Mapping[str, str]) -> dict[str, str]:

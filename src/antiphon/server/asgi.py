@@ -7,7 +7,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from antiphon.app import App
 from antiphon.server.access import PUBLIC
@@ -16,7 +16,7 @@ from antiphon.server.contracts import Contract, schemas
 from antiphon.server.error_responses import error_response
 from antiphon.server.guard import CODE, Guard
 from antiphon.server.problems import BY_CLASS, ProblemError, problem_of
-from antiphon.server.routes import ROUTES
+from antiphon.server.routes import FACADES, OWN_ROUTES, all_routes, load_facade
 from antiphon.server.settings import ServerSettings
 from antiphon.server.tracing import Tracing
 from antiphon.server.windows.local import LocalServer
@@ -37,7 +37,7 @@ WITH_EVENTS = ("busy", "refused", "unknown_request", "wrong_kind", "not_taken")
 
 def contracts() -> list[tuple[str, Contract]]:
     """Return the contracts of all routes, each with its tag."""
-    return [(str(routes.router.tags[0]), contract) for routes in ROUTES for contract in routes.contracts]
+    return [(str(routes.router.tags[0]), contract) for routes in all_routes() for contract in routes.contracts]
 
 
 def build_asgi(app: App, settings: ServerSettings, local: LocalServer | None = None) -> tuple[ASGIApp, ServerContext]:
@@ -53,17 +53,46 @@ def build_asgi(app: App, settings: ServerSettings, local: LocalServer | None = N
         telemetry=NO_TELEMETRY,
     )
     api.state.context = context
-    api.state.contracts = contracts()
-    for routes in ROUTES:
+    api.state.contracts = contracts
+    for routes in OWN_ROUTES:
         api.include_router(routes.router)
     for kind in {ProblemError, HTTPException, RequestValidationError, *(kind for kind, _ in BY_CLASS), Exception}:
         api.add_exception_handler(kind, _answer_error)
-    api.openapi = lambda: _document(api)  # type: ignore[method-assign]
-    return Tracing(Guard(api, context)), context
+    facades = FacadeLoader(api)
+    api.openapi = lambda: _document(api, facades)  # type: ignore[method-assign]
+    if local is None or local.mode != "local":
+        facades.load_all()
+    return Tracing(Guard(facades, context)), context
 
 
-def _document(api: FastAPI) -> dict[str, Any]:
+class FacadeLoader:
+    """Application that loads the routes of a facade when the first request for it comes."""
+
+    def __init__(self, api: FastAPI) -> None:
+        self._api = api
+        self._missing = set(FACADES)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if self._missing and scope["type"] == "http":
+            self._load(scope["path"].split("/", 2)[1])
+        await self._api(scope, receive, send)
+
+    def load_all(self) -> None:
+        """Load the routes of all facades."""
+        for name in FACADES:
+            self._load(name)
+
+    def _load(self, name: str) -> None:
+        if name in self._missing:
+            for routes in load_facade(name):
+                self._api.include_router(routes.router)
+            self._missing.remove(name)
+
+
+def _document(api: FastAPI, facades: FacadeLoader) -> dict[str, Any]:
     if api.openapi_schema is None:
+        facades.load_all()
         document = get_openapi(title=api.title, version=api.version, routes=api.routes)
         document.setdefault("components", {}).setdefault("schemas", {}).update(schemas())
         document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}

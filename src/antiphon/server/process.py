@@ -17,9 +17,13 @@ SWITCH_S = 0.001  # Python's is 0.005
 
 
 def tune_process() -> None:
-    """Leave all objects there are out of later collections, make these rarer, and let threads run sooner."""
+    """Leave all objects there are out of later collections, make these rarer, and let threads run sooner.
+
+    Until then the command has switched collections off.
+    """
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(*THRESHOLDS)
     sys.setswitchinterval(SWITCH_S)
 

@@ -12,6 +12,7 @@ from antiphon.threads.machine.scopes import ONCE, answer_scopes
 
 Json = Mapping[str, Any]
 PERMISSION = "permission"
+PROVIDER_ERROR = "provider_error"
 TOOLS = "tools"
 DECISIONS = {"allow": "ALLOW", "deny": "DENY"}
 
@@ -112,8 +113,7 @@ class Answer:
         if request.reason == PERMISSION and request.address:
             return self._decide(request)
         if not request.address:
-            message = {} if self.text is None else {"message": {"text": self.text, "at": at}}
-            return {"type": "RESPOND", "requestId": request.id, "at": at, **message}
+            return self._respond(request, at)
         if request.reason == TOOLS:
             raise Refused(f"request {request.id!r} is for the results of tools; send them with tool_results")
         if request.limit is not None:
@@ -123,6 +123,16 @@ class Answer:
         optional = {"text": self.text, "decision": self.decision, "reason": self.reason}
         fields = {key: value for key, value in optional.items() if value is not None}
         return {"type": "ANSWER", "id": request.id, "at": at, **fields}
+
+    def _respond(self, request: OpenRequest, at: int) -> dict[str, Any]:
+        """Return the answer to the thread itself; after an error, that is another attempt."""
+        event = {"type": "RESPOND", "requestId": request.id, "at": at}
+        if request.reason == PROVIDER_ERROR:
+            if self.text is not None or self.decision == "deny":
+                reason = f"request {request.id!r} is about an error: {request.text}"
+                raise Refused(f"{reason}; answer it without a text, or stop the thread")
+            return {**event, "retry": True}
+        return event if self.text is None else {**event, "message": {"text": self.text, "at": at}}
 
     def _raise_limit(self, request: OpenRequest, at: int) -> dict[str, Any]:
         self._require_decision(request, "about a limit")

@@ -26,7 +26,14 @@ from antiphon.threads.forks import rename_thread
 from antiphon.threads.kinds import Json, content_of
 from antiphon.threads.library import IMPORTED, THREAD, Library
 from antiphon.threads.machine.thread import start_event
-from antiphon.threads.requests import Answer, OpenRequest, find_request, open_requests, unknown_request
+from antiphon.threads.requests import (
+    PROVIDER_ERROR,
+    Answer,
+    OpenRequest,
+    find_request,
+    open_requests,
+    unknown_request,
+)
 from antiphon.threads.resources import Resources
 
 ATTEMPTS = 3  # a status may change between looking and sending
@@ -204,6 +211,10 @@ class ThreadService:
         """Repeat the request that failed."""
         await self._refuse_in(id, ("pending",), "nothing to repeat")
         return await self.begin(id, id=key, retry=True)
+
+    async def _waits_after_error(self, id: str) -> bool:
+        """Return whether a thread waits for a person because a model cannot be asked."""
+        return any(request.reason == PROVIDER_ERROR for request in await self.requests(id))
 
     async def _refuse_in(self, id: str, statuses: Collection[str], problem: str) -> None:
         """Raise `Refused` if a thread has one of some statuses."""

@@ -280,3 +280,24 @@ def test_a_fork_that_a_killed_process_planned_is_dropped(tmp_path):
         _, code = screen.end()
 
     assert code == 0
+
+
+def test_a_reply_that_waits_for_a_key_is_offered_again(tmp_path):
+    with Screen("chat", "-m", script(tmp_path, [{"error": "2003", "message": "set SOME_API_KEY"}])) as screen:
+        screen.until(PROMPT)
+        screen.type("Hello")
+        screen.until("failed: set SOME_API_KEY (2003)")
+        screen.until(PROMPT)
+        screen.press(LEAVE)
+        screen.end()
+    script(tmp_path, [{"text": "Here it is."}])
+    with Screen("chat", "-c") as screen:
+        screen.until("set SOME_API_KEY; then /retry continues it")
+        screen.until(PROMPT)
+        screen.type("/retry")
+        screen.until("Here it is.")
+        screen.until(PROMPT)
+        screen.press(LEAVE)
+        _, code = screen.end()
+
+    assert code == 0

@@ -28,7 +28,7 @@ PAYLOADS = {
     "FOLLOW_UP": [{}, {"message": {"text": "hello"}}],
     "START": [{}, {"runId": "run-1"}],
     "COMPLETE": REPORT,
-    "FAIL": REPORT,
+    "FAIL": [*REPORT, {"error": {"code": "2003", "message": "no key"}}],
     "WAIT": [*REPORT, {"reason": "permission"}],
     "STOP": REPORT,
 }

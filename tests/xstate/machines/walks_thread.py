@@ -4,6 +4,7 @@ from antiphon.threads.machine.thread import KINDS, STATUSES, thread_machine
 from tests.xstate.machines.walks import recorder
 
 LOST = {"code": "interrupted", "message": "gone"}
+NO_KEY = {"code": "2003", "message": "no key for 'anthropic': set ANTHROPIC_API_KEY"}
 # Two agents wait at once, and then only one of them.
 REQUESTS = [
     {
@@ -43,6 +44,8 @@ REPORTS = [
         {"reason": "permission", "requests": REQUESTS},
         {"requests": REQUESTS[1:], "runId": "run-1"},
         {"requests": [], "error": LOST},
+        {"error": NO_KEY},
+        {"error": NO_KEY, "requests": REQUESTS[1:], "runId": "run-1", "cost": 0.25},
     )
 ]
 CHILDREN = [

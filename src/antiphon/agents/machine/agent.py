@@ -36,7 +36,7 @@ from antiphon.chart.actions import assign, enqueue_actions, spawn_child, stop_ch
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
-from antiphon.threads.machine.content import MessageJson, PartJson, text_of
+from antiphon.threads.machine.content import MessageJson, PartJson, is_key_missing, text_of
 from antiphon.threads.machine.streaming_types import ReplyCompleted
 
 REPLY = "reply"
@@ -159,6 +159,12 @@ def is_loss_event(context: AgentContext, event: ChildFailed) -> bool:
     return is_loss(event.get("error"))
 
 
+def must_be_resumed(context: AgentContext, event: ChildFailed) -> bool:
+    """Return whether a child was lost with its process, or has no key and no other model to ask."""
+    lacks_key = is_key_missing(event.get("error")) and not turn_session.has_fallback(context, event)
+    return lacks_key or is_loss_event(context, event)
+
+
 def tell_waiting(context: AgentContext, event: PlainEvent, enqueue: AgentEnqueue) -> None:
     """Tell the parent that the agent waits for a person."""
     waiting: Json = {**(context["waiting"] or {})}
@@ -185,9 +191,11 @@ def tell_message(context: AgentContext, event: ReplyCompleted, enqueue: AgentEnq
     enqueue.send_parent({"type": "AGENT_MESSAGE", "agentId": context["agentId"], "message": message, **facts})
 
 
-def tell_lost(context: AgentContext, event: PlainEvent, enqueue: AgentEnqueue) -> None:
-    """Tell the parent that the process was lost."""
-    enqueue.send_parent({"type": "AGENT_LOST", "agentId": context["agentId"]})
+def tell_lost(context: AgentContext, event: PlainEvent | ChildFailed, enqueue: AgentEnqueue) -> None:
+    """Tell the parent that the process was lost, or which key is missing."""
+    error: object = event.get("error")
+    reason: Json = {"error": error} if is_key_missing(error) else {}
+    enqueue.send_parent({"type": "AGENT_LOST", "agentId": context["agentId"], **reason})
 
 
 def prompt_again(context: AgentContext) -> AgentUpdate:
@@ -280,7 +288,7 @@ _agents = setup[AgentContext, Any](
         "wantsTools": tool_calls.wants_tools,
         "mustGoOn": must_go_on,
         "mustAnswerAgain": must_answer_again,
-        "isLoss": is_loss_event,
+        "isLoss": must_be_resumed,
         "hasFallback": turn_session.has_fallback,
         "isAnswered": tool_calls.is_answered,
         "isWaiting": is_waiting,

@@ -160,10 +160,11 @@ class AgentGoesOn(TypedDict):
 
 
 class AgentLost(TypedDict):
-    """The process of an agent was lost."""
+    """The process of an agent was lost, or lacks a key; then the error says which."""
 
     type: Literal["AGENT_LOST"]
     agentId: NotRequired[str]
+    error: NotRequired[ErrorJson]
 
 
 class SessionOpened(TypedDict):

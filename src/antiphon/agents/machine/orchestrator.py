@@ -94,6 +94,11 @@ def is_loss_event(context: OrchestratorContext, event: ErrorFields) -> bool:
     return is_loss(event.get("error"))
 
 
+def must_be_resumed(context: OrchestratorContext, event: ErrorFields) -> bool:
+    """Return whether a person has to resume the run: the process was lost, or lacks a key."""
+    return reports.lacks_key(event) or is_loss_event(context, event)
+
+
 def note_loss(context: OrchestratorContext, event: ErrorFields) -> OrchestratorUpdate:
     """Note the state in which the process was lost; it does not count as a failure."""
     source = str(event.get("actorId") or event["type"])
@@ -266,7 +271,7 @@ orchestrator_machine: Machine[OrchestratorContext, Any] = (
             "isDryRun": is_dry_run,
             "isCompletedByRule": choices.is_completed_by_rule,
             "isDecidedByRule": choices.is_decided_by_rule,
-            "isLoss": is_loss_event,
+            "isLoss": must_be_resumed,
             "isLost": is_lost,
             "isLostIn": is_lost_in,
             "isFatal": limits.is_fatal,

@@ -4,13 +4,22 @@ from typing import Any
 
 from antiphon.agents.machine.agent_config import agents_of
 from antiphon.agents.machine.context import OrchestratorContext, OrchestratorEnqueue, Output
-from antiphon.agents.machine.events import AgentCalledTool, AgentGoesOn, AgentSpoke, RulesDecided, RunCommand
+from antiphon.agents.machine.events import (
+    AgentCalledTool,
+    AgentGoesOn,
+    AgentSpoke,
+    ErrorFields,
+    RulesDecided,
+    RunCommand,
+)
 from antiphon.agents.machine.log import line, log, write_line
 from antiphon.agents.machine.outcome import DENIED, OPEN_STEPS, describe_rest, judge_outcome
 from antiphon.agents.machine.plan import review_plan
-from antiphon.agents.machine.results import Json
+from antiphon.agents.machine.results import Json, error_of
 from antiphon.chart.actions import BoundAction, emit, enqueue_actions
+from antiphon.threads.machine.content import is_key_missing
 
+LOST_PROCESS: Json = {"code": "interrupted", "message": "the process was lost in mid-work", "recoverable": True}
 NOTHING_TO_RESUME = "there is nothing to go on with: the run has ended, or never began; give it a task"
 
 
@@ -236,15 +245,24 @@ def stop_waiting(context: OrchestratorContext, event: RunCommand, enqueue: Orche
         enqueue.send_parent({"type": "GO_ON", "runId": context["runId"]})
 
 
-def tell_loss(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
-    """Report that the process was lost, and that the run can be resumed."""
-    write_line(context, enqueue, line("interrupted", "Interrupted: the process was lost", "warning"))
-    send_loss(context, enqueue)
+def lacks_key(event: ErrorFields) -> bool:
+    """Return whether an event brings the error that a key is missing."""
+    return is_key_missing(event.get("error"))
 
 
-def send_loss(context: OrchestratorContext, enqueue: OrchestratorEnqueue) -> None:
-    """Tell the parent that the process was lost."""
-    error: Json = {"code": "interrupted", "message": "the process was lost in mid-work", "recoverable": True}
+def tell_loss(context: OrchestratorContext, event: ErrorFields, enqueue: OrchestratorEnqueue) -> None:
+    """Report that the process was lost, or lacks a key, and that the run can be resumed."""
+    if lacks_key(event):
+        failure: Json = {**error_of(event.get("error"))}
+        write_line(context, enqueue, line("interrupted", f"Waiting: {failure['message']}", "warning"))
+        send_loss(context, enqueue, {key: failure[key] for key in ("code", "message", "recoverable")})
+    else:
+        write_line(context, enqueue, line("interrupted", "Interrupted: the process was lost", "warning"))
+        send_loss(context, enqueue)
+
+
+def send_loss(context: OrchestratorContext, enqueue: OrchestratorEnqueue, error: Json = LOST_PROCESS) -> None:
+    """Tell the parent that the process was lost, or another error after which the run can be resumed."""
     if context["reportsToParent"]:
         facts: Json = {"runId": context["runId"], "cost": context["costUsd"], "duration": 0}
         enqueue.send_parent({"type": "FAIL", "error": error, "requests": context["waiting"], **facts})

@@ -5,12 +5,10 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from antiphon.cli.chat.question import ask_question
-from antiphon.cli.chat.servers import chat_servers
 from antiphon.cli.frame import CliCommand, UsageError
 from antiphon.cli.lookup import ID_HELP
-from antiphon.cli.options import add_json, add_store, positive_int, positive_number
-from antiphon.cli.windows import add_server
+from antiphon.cli.options import add_json, add_store, positive_int, positive_number, store_file
+from antiphon.cli.windows import add_server, start_early
 from antiphon.threads import MODES
 
 NO_RICH = "antiphon chat needs rich; run: pip install 'antiphon[cli]', or use --plain"
@@ -44,10 +42,17 @@ def run(options: argparse.Namespace) -> int:
     question = _question(options)
     if find_spec("rich") is None and question is None and not options.plain:
         raise UsageError(NO_RICH)
-    options.servers = chat_servers(options)
+    # Imported here because few chats have MCP servers, a question needs no conversation, and its server starts first.
+    if options.mcp is not None:
+        from antiphon.cli.chat.servers import chat_servers
+
+        options.servers = chat_servers(options)
+    elif question is not None:
+        start_early(options, store_file(options))
     if question is not None:
+        from antiphon.cli.chat.question import ask_question
+
         return ask_question(options, question)
-    # Imported here because a question does not need it.
     from antiphon.cli.chat.conversation import hold_conversation
 
     return hold_conversation(options)

@@ -16,7 +16,8 @@ from antiphon.cli.render.units import plural
 from antiphon.threads.kinds import Json
 
 LOST = "the last reply was lost when its process ended; /resume continues it, or type a message"
-LIMIT = "limit"  # the reason why a thread waits
+LIMIT = "limit"  # a reason why a thread waits
+PROVIDER_ERROR = "provider_error"
 EXPIRED = "the last reply waited for permission when its process ended; /resume continues it, or type a message"
 
 
@@ -58,6 +59,9 @@ def _greet(terminal: Terminal, choice: ModelChoice) -> None:
     reply = terminal.wait(client.waiting_reply())
     if reply.is_asking and (record.view.waiting == LIMIT or client.is_remote):
         terminal.converse(client.waiting_reply())
+    elif record.view.waiting == PROVIDER_ERROR:
+        for request in terminal.wait(client.app.threads.requests(client.open_thread())):
+            view.line(f"{request.text}; then /retry continues it", "error")
     elif record.view.status in ("interrupted", "waiting"):
         view.line(LOST if record.view.status == "interrupted" else EXPIRED, "error")
 

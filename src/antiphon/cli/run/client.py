@@ -13,7 +13,7 @@ from antiphon.threads.activity import Activity
 from antiphon.threads.denials import agent_messages, find_denials
 from antiphon.threads.errors import Refused, UnknownRequest
 from antiphon.threads.kinds import Json
-from antiphon.threads.requests import OpenRequest
+from antiphon.threads.requests import PROVIDER_ERROR, OpenRequest
 
 CANCELLING = "cancelling …; press Ctrl-C again to leave at once"
 RESUMING = "the process of this run was lost; continuing from its last step"
@@ -57,12 +57,16 @@ class RunClient:
         return status
 
     async def _is_lost(self) -> bool:
-        """Return whether the process that asked is gone; a question outlives it, a request for permission does not."""
+        """Return whether the process that asked is gone, or lacked a key.
+
+        A question outlives its process, a request for permission does not.
+        """
         context = await self.runs.content(self.id)
         if context is None or context["lostAgents"]:
             return context is not None
-        if all(request.reason != "permission" for request in await self.runs.requests(self.id)):
-            return False
+        reasons = [request.reason for request in await self.runs.requests(self.id)]
+        if PROVIDER_ERROR in reasons or "permission" not in reasons:
+            return PROVIDER_ERROR in reasons
         async for activity in self.runs.follow(self.id, self._after):
             await self._handle(activity)
             if activity.kind == "interrupted":

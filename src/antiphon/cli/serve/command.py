@@ -22,6 +22,7 @@ from antiphon.cli.serve.settings import (
 )
 from antiphon.cli.serve.tools import open_toolbox
 from antiphon.cli.serve.windows import ServedElsewhere, open_local, open_windows
+from antiphon.client.local import say_ready
 
 if TYPE_CHECKING:
     from antiphon.server.running import Binding
@@ -113,8 +114,8 @@ async def _serve(
     from antiphon.server.running import HttpServer, run_server
 
     def announce(address: str, server: HttpServer) -> None:
-        tune_process()
         show(f"{address}?token={settings.token}")
+        tune_process()
 
     async with AsyncExitStack() as stack:
         store = store_file(options)
@@ -134,7 +135,12 @@ async def _serve(
 
 async def _serve_windows(options: argparse.Namespace, settings: "ServerSettings") -> None:
     """Serve windows of this machine alone; another process that does so already is enough."""
-    from antiphon.server.running import run_local_server
+    from antiphon.server.process import tune_process
+    from antiphon.server.running import HttpServer, run_local_server
+
+    def announce(server: HttpServer) -> None:
+        say_ready()
+        tune_process()
 
     store = store_file(options)
     async with AsyncExitStack() as stack:
@@ -143,7 +149,7 @@ async def _serve_windows(options: argparse.Namespace, settings: "ServerSettings"
             app = await open_app(stack, options, store, None, local, is_free=True)
         except ServedElsewhere:
             return
-        await run_local_server(app, settings, local, lambda server: None)
+        await run_local_server(app, settings, local, announce)
 
 
 COMMAND = CliCommand(

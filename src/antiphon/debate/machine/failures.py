@@ -13,6 +13,7 @@ from antiphon.debate.machine.events import (
 )
 from antiphon.debate.machine.speakers import missing_speakers, speaker_of, speaker_of_request
 from antiphon.errors import Code
+from antiphon.threads.machine.content import is_key_missing
 from antiphon.threads.machine.streaming_types import ReplyFailed
 
 LOST = "the process that ran the debate was lost"
@@ -83,7 +84,8 @@ def set_service_error(context: DebateContext, event: ServiceFailed) -> DebateUpd
     else:
         message = str(error)
         recoverable = bool(getattr(error, "recoverable", True))
-    return {"lastError": failure(error_type(code), message, retryable=recoverable, at=context["lastAt"], code=code)}
+    retryable = recoverable or is_key_missing(error)
+    return {"lastError": failure(error_type(code), message, retryable=retryable, at=context["lastAt"], code=code)}
 
 
 def is_loss(context: DebateContext, event: ServiceFailed) -> bool:
@@ -103,7 +105,7 @@ def set_reply_error(context: DebateContext, event: ReplyFailed) -> DebateUpdate:
         "lastError": failure(
             error_type(error["code"]),
             error["message"],
-            retryable=bool(error["recoverable"]),
+            retryable=bool(error["recoverable"]) or is_key_missing(error),
             at=context["lastAt"],
             participant=speaker_of_request(event["requestId"]),
             code=error["code"],

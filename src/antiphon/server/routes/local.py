@@ -15,6 +15,7 @@ from antiphon.server.requests import ThreadId
 from antiphon.server.windows.idle import is_busy
 from antiphon.server.windows.keys import KEY_VARIABLES, WINDOW
 from antiphon.server.windows.rules import Local, check_folder, check_mode
+from antiphon.server.windows.threads import continue_waiting
 from antiphon.version import VERSION
 
 routes = Routes("local")
@@ -29,8 +30,11 @@ async def read_local(local: Local) -> Response:
 
 
 @routes.add("PUT", "/local/keys", "Give the keys of a window to its threads", takes=WindowKeyList, status=204)
-async def put_keys(request: Request, local: Local) -> Response:
-    """They stay in memory as long as the server runs, for threads that the window has created or continued."""
+async def put_keys(request: Request, context: Context, local: Local) -> Response:
+    """They stay in memory as long as the server runs, for threads that the window has created or continued.
+
+    Threads that wait for one of these keys continue.
+    """
     window = WINDOW.get()
     if window is None:
         raise ProblemError("bad_header", "the header Antiphon-Window names the window; send it")
@@ -46,6 +50,7 @@ async def put_keys(request: Request, local: Local) -> Response:
         local.windows.set_keys(window, body["keys"])
     except ProviderError as error:
         raise ProblemError("bad_settings", error.message) from None
+    await continue_waiting(context, local, body["keys"])
     return Response(status_code=204)
 
 

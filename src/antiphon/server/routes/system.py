@@ -42,7 +42,7 @@ async def read_metrics(context: Context) -> Response:
 @routes.add("GET", "/docs", "All routes on a page", media_types=("text/html",))
 async def read_routes_page(request: Request) -> Response:
     """Without scripts, and with nothing from another host."""
-    return Response(routes_page(request.app.state.contracts).encode(), media_type=HTML)
+    return Response(routes_page(request.app.state.contracts()).encode(), media_type=HTML)
 
 
 @routes.add("GET", "/style.css", "The style of the pages", media_types=("text/css",))

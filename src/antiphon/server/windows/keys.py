@@ -9,6 +9,8 @@
 from collections.abc import Mapping
 from contextvars import ContextVar
 
+from antiphon.errors import Code
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import OPTIONAL_VARIABLES, VARIABLES, Keys, Secret, make_secret, variables_of
 from antiphon.runtime.tasks import CURRENT
 
@@ -57,8 +59,12 @@ class Windows:
         if len(self._threads) > MOST_THREADS:
             self._threads.pop(next(iter(self._threads)))
 
+    def has_joined(self, thread: str) -> bool:
+        """Return whether a window works on a thread."""
+        return thread in self._threads
+
     def forget(self, thread: str) -> None:
-        """Forget a thread that was deleted."""
+        """Forget a thread that was deleted, or that a client over TCP continues, for which no window's key is used."""
         self._threads.pop(thread, None)
 
     def find(self, thread: str | None, window: str | None, name: str) -> Secret | None:
@@ -82,10 +88,16 @@ class WindowKeys:
         self._own = own or Keys()
 
     def find(self, name: str) -> Secret | None:
-        """Return the key of a provider, or of a server by its base URL; None if there is none."""
+        """Return the key of a provider, or of a server by its base URL; None if there is none.
+
+        A thread that has no key of a provider waits for it: that is what the code of the error means.
+        """
         task = CURRENT.get()
         thread = None if task is None else task.root
-        return self._windows.find(thread, WINDOW.get(), name) or self._own.find(name)
+        key = self._windows.find(thread, WINDOW.get(), name) or self._own.find(name)
+        if key is None and thread is not None and name in VARIABLES:
+            raise ProviderError(Code.MISSING_KEY, self.advice(name))
+        return key
 
     def advice(self, name: str) -> str:
         """Explain how to provide a missing key."""
@@ -94,7 +106,7 @@ class WindowKeys:
         if task is None or not variables:
             return self._own.advice(name)
         return (
-            f"no key for {name!r}: thread {task.root!r} continues without the window that had it; set "
-            f"{' or '.join(variables)} and continue with: antiphon chat --thread {task.root}, or for a run: "
-            f"antiphon run --resume {task.root}; or add the key to {self._own.path}"
+            f"no key for {name!r}: thread {task.root!r} waits for it, because no window that has it works on it; "
+            f"set {' or '.join(variables)} and continue with: antiphon chat --thread {task.root}, or for a run: "
+            f"antiphon run --resume {task.root}; or add it to the key file of the server"
         )

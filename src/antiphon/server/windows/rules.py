@@ -12,6 +12,7 @@ from antiphon.server.access import SAFE
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.problems import ProblemError
 from antiphon.server.windows.folders import WORKSPACE
+from antiphon.server.windows.keys import IS_LOCAL
 from antiphon.server.windows.local import LocalServer, is_local
 from antiphon.threads import MODES
 
@@ -44,7 +45,10 @@ async def check_remote_change(context: ServerContext, method: str, path: str) ->
 
 
 async def check_no_folder(context: ServerContext, thread: str) -> None:
-    """Raise `ProblemError` if a thread uses tools in a folder of this machine, which only windows may continue."""
+    """Raise `ProblemError` if a thread uses tools in a folder of this machine, which only windows may continue.
+
+    A thread without a folder may be continued over TCP, but no longer with the keys of windows.
+    """
     if context.local is None:
         return
     try:
@@ -56,6 +60,8 @@ async def check_no_folder(context: ServerContext, thread: str) -> None:
             "not_allowed",
             f"thread {thread!r} uses tools in a folder of the server's machine; continue it in a terminal there",
         )
+    if not IS_LOCAL.get():
+        context.local.windows.forget(thread)
 
 
 def take_local_settings(body: dict[str, Any], *, is_window: bool) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Threads that windows work on: their keys and models are used for them, until they are deleted."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -10,7 +10,13 @@ from antiphon.server.access import SAFE
 from antiphon.server.context import ServerContext
 from antiphon.server.models import WindowModels
 from antiphon.server.windows.keys import WINDOW
+from antiphon.server.windows.local import LocalServer
 from antiphon.server.windows.rules import CHANGING
+from antiphon.threads.errors import ThreadError
+from antiphon.threads.requests import PROVIDER_ERROR
+
+WAITING = "waiting"
+PAGE = 100
 
 
 def join_thread(context: ServerContext, thread: str) -> None:
@@ -25,11 +31,39 @@ async def join_changed_thread(context: ServerContext, method: str, path: str) ->
     if method in SAFE or len(parts) < 3 or parts[0] not in CHANGING or context.local is None:
         return
     join_thread(context, parts[1])
+    await _trust_models(context, parts[1])
+
+
+async def continue_waiting(context: ServerContext, local: LocalServer, variables: Collection[str]) -> None:
+    """Continue the threads that wait for a key which the window of this request has given.
+
+    Threads of users, and those that were continued over TCP, are not continued with the keys of a window. A server for
+    windows alone has no such threads, so that it also continues those that no window has joined since it has started.
+    """
+    cursor: str | None = None
+    while views := await context.app.library.latest(PAGE, status=WAITING, owner="", archived=None, after=cursor):
+        cursor = views[-1].cursor
+        for view in views:
+            if local.mode == "local" or local.windows.has_joined(view.id):
+                with suppress(ThreadError, RuntimeFault):  # it was continued by somebody else, or cannot be
+                    await _continue(context, view.id, variables)
+
+
+async def _continue(context: ServerContext, thread: str, variables: Collection[str]) -> None:
+    for request in await context.app.threads.requests(thread):
+        if request.reason == PROVIDER_ERROR and any(variable in (request.text or "") for variable in variables):
+            join_thread(context, thread)
+            await _trust_models(context, thread)
+            await context.app.threads.answer(thread, request=request.id)
+
+
+async def _trust_models(context: ServerContext, thread: str) -> None:
+    """Let a thread use the models that it was created with."""
     models = context.app.models
     if not isinstance(models, WindowModels):
         return
     with suppress(RuntimeFault):  # the route says that there is no such thread
-        origin = await context.app.runtime.origin(parts[1])
+        origin = await context.app.runtime.origin(thread)
         if not is_continued(HistoryIds(origin.history).current):
             models.trust(created_with((origin.input or {}).get("config") or {}))
 

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Literal, NotRequired, TypedDict
 
+from antiphon.errors import Code
+
 Parts = Sequence[Mapping[str, Any]]
 
 HASH_LENGTH = 16
@@ -96,6 +98,11 @@ class RunFields(TypedDict, total=False):
     runId: str | None
     resumeReason: str | None
     resumeNote: str | None
+
+
+def is_key_missing(error: object) -> bool:
+    """Return whether an error says that a model cannot be asked without a key that a person has to give."""
+    return isinstance(error, Mapping) and error.get("code") == Code.MISSING_KEY
 
 
 def parts_of(parts: Parts | None, text: str | None) -> list[dict[str, Any]]:

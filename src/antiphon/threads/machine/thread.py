@@ -13,6 +13,7 @@ from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.scope import Scope
 from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
+from antiphon.threads.machine.content import is_key_missing
 from antiphon.threads.machine.thread_events import (
     PUBLIC,
     Kind,
@@ -27,6 +28,7 @@ from antiphon.threads.machine.thread_events import (
     ThreadStatus,
     WaitingReason,
 )
+from antiphon.threads.machine.thread_requests import PROVIDER_ERROR, below, is_for_key, key_request, own_request
 from antiphon.threads.machine.times import time_of
 
 UNTITLED = "Untitled conversation"
@@ -176,6 +178,10 @@ def is_interruption(context: ThreadContext, event: ThreadFields) -> bool:
     return code == "interrupted"
 
 
+def _is_key_missing_in_this_run(context: ThreadContext, event: ThreadFields) -> bool:
+    return is_key_missing(event.get("error")) and is_of_this_run(context, event)
+
+
 def _is_interruption_of_this_run(context: ThreadContext, event: ThreadFields) -> bool:
     return is_interruption(context, event) and is_of_this_run(context, event)
 
@@ -282,30 +288,32 @@ def _cost(context: ThreadContext, event: ThreadFields) -> float:
 
 
 def _set_waiting_reason(context: ThreadContext, event: ThreadFields) -> ThreadChanges:
-    return {"waitingReason": event.get("reason") or context["waitingReason"]}
+    reason: WaitingReason | None = PROVIDER_ERROR if is_key_missing(event.get("error")) else event.get("reason")
+    return {"waitingReason": reason or context["waitingReason"]}
 
 
 def _set_requests(context: ThreadContext, event: ThreadFields) -> ThreadChanges:
     """Set the open requests; a report that names none is a request to the thread itself."""
+    if is_key_missing(event.get("error")):
+        return _request_key(context, event)
     if "requests" in event:
         return _keep_requests(context, event)
     number = context["waits"] + 1
     return {"requests": [own_request(number, context["waitingReason"])], "waits": number}
 
 
-def own_request(number: int, reason: WaitingReason | None) -> RequestJson:
-    """Return the request of a thread that waits without a request of its content."""
-    return {"id": f"wait-{number}", "address": "", "reason": reason or "question"}
+def _request_key(context: ThreadContext, event: ThreadFields) -> ThreadChanges:
+    """Add the request for a key that is missing, with the error as its text."""
+    number = context["waits"] + 1
+    others = _keep_requests(context, event)["requests"]
+    return {"requests": [*others, key_request(number, event.get("error"))], "waits": number}
 
 
 def _keep_requests(context: ThreadContext, event: ThreadFields) -> ThreadChanges:
-    """Set the open requests to those of the event, with addresses below the thread."""
+    """Set the open requests to those of the event, with addresses below the thread; those for keys stay open."""
     content = context["content"] or ""
-    return {"requests": [_below(content, request) for request in event.get("requests") or ()]}
-
-
-def _below(content: str, request: RequestJson) -> RequestJson:
-    return {**request, "address": "/".join(part for part in (content, request["address"]) if part)}
+    for_keys = [request for request in context["requests"] if is_for_key(request)]
+    return {"requests": [*for_keys, *(below(content, request) for request in event.get("requests") or ())]}
 
 
 def _clear_requests() -> ThreadChanges:
@@ -392,6 +400,7 @@ _threads = setup[ThreadContext, Any, ThreadStatus](
         "isOfThisRun": is_of_this_run,
         "isOfLastRun": is_of_last_run,
         "isInterruption": is_interruption,
+        "isKeyMissing": _is_key_missing_in_this_run,
         "isInterruptionOfThisRun": _is_interruption_of_this_run,
         "isInterruptionOfLastRun": _is_interruption_of_last_run,
         "isConfirmation": _is_confirmation,

@@ -119,6 +119,6 @@ agent_machine_1: AnyMachine = bind_former(
         "answerPermission": enqueue_actions(_answer_permission),
         "goOnIfWaited": enqueue_actions(_go_on_if_waited),
     },
-    guards={"mustAnswerAgain": _must_answer_again},
+    guards={"isLoss": agent.is_loss_event, "mustAnswerAgain": _must_answer_again},
     output=agent.turn_result,
 )

@@ -105,5 +105,9 @@ orchestrator_machine_1: AnyMachine = bind_former(
         "reportWaitingAgain": enqueue_actions(reports.report_waiting),
         "reportGoingOn": enqueue_actions(_report_going_on),
     },
-    guards={"isDecidedByRule": _is_decided_by_rule, "isCompletedByRule": _is_completed_by_rule},
+    guards={
+        "isLoss": orchestrator.is_loss_event,
+        "isDecidedByRule": _is_decided_by_rule,
+        "isCompletedByRule": _is_completed_by_rule,
+    },
 )

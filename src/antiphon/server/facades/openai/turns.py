@@ -9,6 +9,7 @@ from antiphon.errors import Code
 from antiphon.messages import Usage, usage_from_json
 from antiphon.server.problems import BY_CLASS, ProblemError, problem_of
 from antiphon.threads import Activity, Threads
+from antiphon.threads.requests import PROVIDER_ERROR
 
 Json = Mapping[str, Any]
 Finish = Literal["stop", "length", "tool_calls", "content_filter"]
@@ -108,7 +109,7 @@ class ThreadTurn:
             return TurnEnd("length" if self._stop == "length" else "stop", (), self._usage, self._head)
         if status == "waiting" and self._reason == "tools":
             return TurnEnd("tool_calls", self._calls, self._usage, self._head)
-        if status == "waiting":
+        if status == "waiting" and self._reason != PROVIDER_ERROR:
             advice = f"answer it with POST /threads/{self.thread}/respond"
             return TurnFailure(ProblemError("refused", f"the thread waits for a person ({self._reason}); {advice}"))
         if self._error.get("code") == Code.REFUSED:

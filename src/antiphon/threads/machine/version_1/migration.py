@@ -3,7 +3,7 @@
 from typing import Any
 
 from antiphon.threads.machine.former import Changes, Snapshot, child_of
-from antiphon.threads.machine.thread import own_request
+from antiphon.threads.machine.thread_requests import own_request
 from antiphon.threads.machine.tools import PERMISSION
 
 
