@@ -32,6 +32,10 @@ export function resumeNote(text: string, reason: ResumeReason | null): string {
   return reason === null || text.startsWith('/') ? '' : RESUME_PREFIXES[reason] ?? '';
 }
 
+/** Code of the error of a model that cannot be asked without a key, which only a person has. */
+const MISSING_KEY = '2003';
+const PROVIDER_ERROR = 'provider_error';
+
 /** Return whether the event is about the current run, or names no run. */
 export const isOfThisRun: Guard = (context, event) =>
   event.runId == null || context.runId === null || context.runId === event.runId;
@@ -41,6 +45,12 @@ export const isOfLastRun: Guard = (context, event) => event.runId != null && eve
 
 /** Return whether the error says that a process was lost. */
 export const isInterruption: Guard = (_context, event) => isRecord(event.error) && event.error.code === 'interrupted';
+
+function isKeyMissing(event: ThreadFields): event is ThreadFields & { error: Record<string, unknown> } {
+  return isRecord(event.error) && event.error.code === MISSING_KEY;
+}
+
+export const isKeyMissingInThisRun: Guard = (context, event) => isKeyMissing(event) && isOfThisRun(context, event);
 
 export const isInterruptionOfThisRun: Guard = (context, event) =>
   isInterruption(context, event) && isOfThisRun(context, event);
@@ -113,19 +123,37 @@ export function updateCost(context: ThreadContext, event: ThreadFields): Changes
 }
 
 export function setWaitingReason(context: ThreadContext, event: ThreadFields): Changes {
-  return { waitingReason: event.reason || context.waitingReason };
+  return { waitingReason: (isKeyMissing(event) ? PROVIDER_ERROR : event.reason) || context.waitingReason };
 }
 
 /** Set the open requests; a report that names none is a request to the thread itself. */
 export function setRequests(context: ThreadContext, event: ThreadFields): Changes {
+  if (isKeyMissing(event)) return requestKey(context, event);
   if (event.requests !== undefined) return keepRequests(context, event);
   const waits = context.waits + 1;
   return { requests: [{ id: `wait-${waits}`, address: '', reason: context.waitingReason || 'question' }], waits };
 }
 
-/** Set the open requests to those of the event, with addresses below the thread. */
+/** Add the request for a key that is missing, with the error as its text. */
+function requestKey(context: ThreadContext, event: ThreadFields & { error: Record<string, unknown> }): Changes {
+  const waits = context.waits + 1;
+  const question = String(event.error.message || '');
+  const request: RequestJson = { id: `wait-${waits}`, address: '', reason: PROVIDER_ERROR, question };
+  return { requests: [...openRequests(context, event), request], waits };
+}
+
+/** Set the open requests to those of the event, with addresses below the thread; those for keys stay open. */
 export function keepRequests(context: ThreadContext, event: ThreadFields): Changes {
-  return { requests: (event.requests ?? []).map((request) => below(context.content, request)) };
+  return { requests: openRequests(context, event) };
+}
+
+function openRequests(context: ThreadContext, event: ThreadFields): RequestJson[] {
+  const ofContent = (event.requests ?? []).map((request) => below(context.content, request));
+  return [...context.requests.filter(isForKey), ...ofContent];
+}
+
+function isForKey(request: RequestJson): boolean {
+  return request.reason === PROVIDER_ERROR && request.address === '' && 'question' in request;
 }
 
 function below(content: string | null, request: RequestJson): RequestJson {

@@ -116,6 +116,7 @@ const threads = setup({
     isOfThisRun: guard(thread.isOfThisRun),
     isOfLastRun: guard(thread.isOfLastRun),
     isInterruption: guard(thread.isInterruption),
+    isKeyMissing: guard(thread.isKeyMissingInThisRun),
     isInterruptionOfThisRun: guard(thread.isInterruptionOfThisRun),
     isInterruptionOfLastRun: guard(thread.isInterruptionOfLastRun),
     isConfirmation: guard(thread.isConfirmation),
