@@ -1,7 +1,7 @@
 """Windows: a command works on the threads of a store, in its own process or by the server that owns the store.
 
 1. `--server URL` names a server. Otherwise the server of the store on this machine is used, if it runs.
-2. A question starts that server if there is none; other commands own the store themselves then.
+2. A chat, a run or a debate starts that server if there is none; other commands own the store themselves then.
 3. `--no-server`, ANTIPHON_SERVER=off, or no packages for a server: everything is done in this process.
 """
 
@@ -9,10 +9,10 @@ import argparse
 import asyncio
 import os
 import stat
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from antiphon.cli.frame import UsageError
 from antiphon.cli.options import existing_store
@@ -27,10 +27,14 @@ if TYPE_CHECKING:
     from antiphon.app import App
     from antiphon.client.client import Client
     from antiphon.client.library import ClientLibrary
+    from antiphon.client.threads import ClientThreads
+    from antiphon.client.window import WindowClient
     from antiphon.threads.library import Library
+    from antiphon.threads.threads import Threads
 
 Window: TypeAlias = "App | Client"
 AnyLibrary: TypeAlias = "Library | ClientLibrary"
+AnyThreads: TypeAlias = "Threads | ClientThreads"
 ENDING_S = 10.0  # the longest wait for a server that hands the store over
 POLL_S = 0.02
 
@@ -39,30 +43,50 @@ def add_server(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose a server."""
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--server", metavar="URL", help="use the threads of a server; ANTIPHON_TOKEN is its token")
-    group.add_argument("--no-server", action="store_true", help="do everything in this process")
+    add_no_server(group)
     parser.add_argument("--token-file", type=Path, metavar="FILE", help="a private file with the token of --server")
+
+
+def add_no_server(parser: argparse._ActionsContainer) -> None:
+    """Add the option that uses no server."""
+    parser.add_argument("--no-server", action="store_true", help="do everything in this process")
 
 
 @asynccontextmanager
 async def open_window(
-    options: argparse.Namespace, store: Path, open_app: Callable[[], "App"], *, starts: bool = False
+    options: argparse.Namespace,
+    store: Path,
+    open_app: Callable[[], AbstractAsyncContextManager["App"]],
+    *,
+    starts: bool = False,
+    opening: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[Window]:
-    """Open the app in this process, or a client of the server that has the threads; `starts` starts one if needed."""
-    address = await find_address(options, store, starts=starts)
-    if address is None:
-        app = open_app()
-        try:
-            await app.__aenter__()
-        except StoreBusy as error:
-            address = await _address_of_owner(options, store, error)
-        else:
+    """Open the app in this process, or a client of the server that has the threads; `starts` starts one if needed.
+
+    A window with an `opening` brings it to the server of this machine, which does not end while the window is open.
+    """
+    async with AsyncExitStack() as stack:
+        address = await find_address(options, store, starts=starts)
+        window: Window | None = None
+        if address is None:
             try:
-                yield app
-            finally:
-                await app.__aexit__(None, None, None)
-            return
-    async with open_client(options, address) as client:
-        yield client
+                window = await stack.enter_async_context(open_app())
+            except StoreBusy as error:
+                address = await _address_of_owner(options, store, error)
+        if address is not None:
+            window = await stack.enter_async_context(open_client(options, address, store, opening=opening))
+        assert window is not None
+        yield window
+
+
+def as_client(window: Window) -> "WindowClient | None":
+    """Return a window as the client of the server of this machine; None if it is none."""
+    if not hasattr(window, "connection"):
+        return None
+    # Imported here because an app in this process does not need it.
+    from antiphon.client.window import WindowClient
+
+    return window if isinstance(window, WindowClient) else None
 
 
 def models_of(window: Window) -> Models | None:
@@ -94,7 +118,7 @@ async def open_server(options: argparse.Namespace) -> AsyncIterator["Client | No
     if address is None:
         yield None
         return
-    async with open_client(options, address) as client:
+    async with open_client(options, address, named_store(options)) as client:
         yield client
 
 
@@ -104,14 +128,19 @@ def named_store(options: argparse.Namespace) -> Path:
 
 
 @asynccontextmanager
-async def open_client(options: argparse.Namespace, address: str | Path) -> AsyncIterator["Client"]:
+async def open_client(
+    options: argparse.Namespace, address: str | Path, store: Path, *, opening: Mapping[str, Any] | None = None
+) -> AsyncIterator["Client"]:
     """Open a client of a server; one of this machine gets the keys of this environment for its threads."""
     # Imported here because the HTTP library is slow to load.
     from antiphon.client.client import Client
+    from antiphon.client.window import WindowClient
 
+    if isinstance(address, Path):
+        async with WindowClient(address, store, opening=opening) as window:
+            yield window
+        return
     async with Client(address, _token(options)) as client:
-        if client.connection.is_local:
-            await client.give_keys(os.environ)
         yield client
 
 

@@ -1,7 +1,8 @@
-"""Setup of a run: its settings, workspace, tools and models, and the app that runs it."""
+"""Setup of a run: its settings, workspace, tools and models, and the window that runs it."""
 
+import argparse
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,11 @@ from typing import Any
 from antiphon.app import App
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.frame import UsageError
+from antiphon.cli.opening import window_opening
+from antiphon.cli.windows import Window, as_client, open_window, release
+from antiphon.cli.windows import models_of as models_here
 from antiphon.paths import store_files, undo_path
+from antiphon.providers.registry import Models
 from antiphon.threads.foreign_models import needs_naming
 from antiphon.threads.toolbox import Toolbox, tools_to_json
 from antiphon.tools.errors import ToolsError
@@ -38,13 +43,13 @@ class RunSpec:
 
 @dataclass(frozen=True, slots=True)
 class RunEnvironment:
-    """An app with the tools of a run, also in the form of its settings."""
+    """A window with the tools of a run; a server of this machine has them itself."""
 
-    app: App
-    tools: list[dict[str, Any]]
+    window: Window
     undo: UndoFolder
     workspace: Path
     problems: tuple[str, ...] = ()
+    tools: list[dict[str, Any]] | None = None
 
     def undo_problem(self, mode: str) -> str | None:
         """Return a line on changes that a mode allows unasked and that cannot be undone; a question would say so."""
@@ -58,21 +63,39 @@ class RunEnvironment:
 
 
 @asynccontextmanager
-async def open_environment(store: Path, spec: RunSpec) -> AsyncIterator[RunEnvironment]:
+async def open_environment(options: argparse.Namespace, store: Path, spec: RunSpec) -> AsyncIterator[RunEnvironment]:
     """Open workspace, MCP servers, store and models; fails early on an unknown model or a missing key."""
     async with AsyncExitStack() as stack:
         undo = stack.enter_context(UndoFolder(undo_path()))
         if os.environ.get("ANTIPHON_UNDO"):
             undo.create()  # a folder that a person names has to be usable
-        toolbox, problems = await _toolbox(stack, spec, undo, store)
-        app = await stack.enter_async_context(App(store, toolbox=toolbox, undo=undo))
+        servers = resolve_programs(spec.servers, spec.workspace)
+        boxes: list[tuple[Toolbox, tuple[str, ...]]] = []
+
+        @asynccontextmanager
+        async def open_app() -> AsyncIterator[App]:
+            async with AsyncExitStack() as tools:
+                boxes.append(await _toolbox(tools, spec, servers, undo, store))
+                yield await tools.enter_async_context(App(store, toolbox=boxes[-1][0], undo=undo))
+
+        if options.no_server:
+            await release(store)
+        opening = window_opening(servers)
+        opened = open_window(options, store, open_app, starts=True, opening=opening)
+        window = await stack.enter_async_context(opened)
+        models = models_here(window) or Models()
         for reference in models_of(spec):
-            await app.models.check(reference)
-        yield RunEnvironment(app, tools_to_json(toolbox.tools), undo, spec.workspace, problems)
+            await models.check(reference)
+        client = as_client(window)
+        if client is not None:
+            yield RunEnvironment(window, undo, spec.workspace, client.problems)
+        else:
+            toolbox, problems = boxes[-1]
+            yield RunEnvironment(window, undo, spec.workspace, problems, tools_to_json(toolbox.tools))
 
 
 async def _toolbox(
-    stack: AsyncExitStack, spec: RunSpec, undo: UndoFolder, store: Path
+    stack: AsyncExitStack, spec: RunSpec, servers: Sequence[Server], undo: UndoFolder, store: Path
 ) -> tuple[Toolbox, tuple[str, ...]]:
     # Imported here because the tools are slow to load.
     from antiphon.tools import Bundle, McpTools, ShellSettings, workspace_tools
@@ -81,11 +104,11 @@ async def _toolbox(
     hidden = store_files(store)
     workspace = stack.enter_context(Workspace(spec.workspace, hidden=(*hidden, undo_path())))
     own = workspace_tools(workspace, shell=ShellSettings(hidden=(*ShellSettings().hidden, *hidden)), undo=undo)
-    if not spec.servers:
+    if not servers:
         return own, ()
-    servers = await stack.enter_async_context(McpTools(resolve_programs(spec.servers, spec.workspace)))
-    problems = tuple(f"{problem.server}: {problem.message}" for problem in servers.problems)
-    return Bundle(own, servers), problems
+    started = await stack.enter_async_context(McpTools(servers))
+    problems = tuple(f"{problem.server}: {problem.message}" for problem in started.problems)
+    return Bundle(own, started), problems
 
 
 def models_of(spec: RunSpec) -> list[str]:

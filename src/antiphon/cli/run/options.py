@@ -16,6 +16,7 @@ from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.run.agents import FOLDER
 from antiphon.cli.run.environment import GRACE_MS, RULES, RunSpec, models_by_place, models_of, stored_workspace
 from antiphon.cli.run.folder import RunFolder, stored_servers
+from antiphon.cli.windows import add_no_server
 from antiphon.providers.local.sources import absolute_reference
 from antiphon.threads import MODES
 
@@ -76,6 +77,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("-q", "--quiet", action="store_true", help="print only the result")
     add_json(parser, "print each activity as a JSON object, and the result as the last one")
     add_store(parser)
+    add_no_server(parser)
 
 
 def run_task(options: argparse.Namespace) -> str:

@@ -1,6 +1,6 @@
 """Threads that windows work on: their keys and models are used for them, until they are deleted."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -25,13 +25,18 @@ async def join_changed_thread(context: ServerContext, method: str, path: str) ->
     if method in SAFE or len(parts) < 3 or parts[0] not in CHANGING or context.local is None:
         return
     join_thread(context, parts[1])
-    models = context.app.models
-    if not isinstance(models, WindowModels):
+    if not isinstance(context.app.models, WindowModels):
         return
     with suppress(RuntimeFault):  # the route says that there is no such thread
         origin = await context.app.runtime.origin(parts[1])
         if not is_continued(HistoryIds(origin.history).current):
-            models.trust(created_with((origin.input or {}).get("config") or {}))
+            trust_models(context, created_with((origin.input or {}).get("config") or {}))
+
+
+def trust_models(context: ServerContext, references: Iterable[str]) -> None:
+    """Let threads use models that a person in a window has chosen."""
+    if isinstance(context.app.models, WindowModels):
+        context.app.models.trust(references)
 
 
 def created_with(config: Mapping[str, Any]) -> list[str]:
