@@ -89,6 +89,17 @@ def as_client(window: Window) -> "WindowClient | None":
     return window if isinstance(window, WindowClient) else None
 
 
+async def is_from_file(window: Window, store: Path, id: str) -> bool:
+    """Return whether a thread was imported or restored; the store is read beside a server that owns it."""
+    if not hasattr(window, "connection"):
+        return await window.library.is_from_file(id)
+    # Imported here because other windows do not need it.
+    from antiphon.app import open_library
+
+    async with open_library(store) as library:
+        return await library.is_from_file(id)
+
+
 def models_of(window: Window) -> Models | None:
     """Return the models of this machine that a window uses; None if they are those of another."""
     if not hasattr(window, "connection"):

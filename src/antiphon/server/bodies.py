@@ -23,7 +23,7 @@ class WindowSettings(TypedDict, total=False):
     mode: PermissionMode
 
 
-class ThreadGrants(WindowSettings):
+class GrantList(WindowSettings):
     """What a window gives a thread while the server runs; `models` by address or file are for one from a file."""
 
     models: NotRequired[list[str]]

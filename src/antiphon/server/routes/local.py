@@ -6,7 +6,7 @@ import os
 from fastapi import Request, Response
 
 from antiphon.providers.errors import ProviderError
-from antiphon.server.bodies import HandOver, OpenWindow, ThreadGrants, WindowKeyList
+from antiphon.server.bodies import HandOver, OpenWindow, GrantList, WindowKeyList
 from antiphon.server.context import Context
 from antiphon.server.contracts import Routes, json_response, read_body
 from antiphon.server.problems import ProblemError
@@ -76,10 +76,10 @@ async def open_window(request: Request, context: Context, local: Local) -> Respo
     return EventStream(context, hold_window(context.app.runtime, local.servers, window, opening))
 
 
-@routes.add("PUT", "/local/threads/{id}", "Give a thread a folder, a mode or models", takes=ThreadGrants, status=204)
+@routes.add("PUT", "/local/threads/{id}", "Give a thread a folder, a mode or models", takes=GrantList, status=204)
 async def put_thread(request: Request, context: Context, local: Local, id: ThreadId) -> Response:
     """It holds as long as the server runs, also for a thread that was imported or restored; the window works on it."""
-    body = await read_body(request, ThreadGrants)
+    body = await read_body(request, GrantList)
     await context.app.threads.status(id)
     folder = check_folder(body["workspace"]) if "workspace" in body else None
     mode = check_mode(body["mode"]) if "mode" in body else None
