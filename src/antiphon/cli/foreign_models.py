@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from antiphon.cli.frame import UsageError
 from antiphon.cli.render.text_width import sanitize_line
-from antiphon.cli.windows import AnyThreads
+from antiphon.cli.windows.types import AnyThreads
 from antiphon.providers.local.sources import absolute_reference
 from antiphon.threads.foreign_models import needs_naming
 

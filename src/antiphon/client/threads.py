@@ -13,11 +13,9 @@ from antiphon.client.settings import to_body
 from antiphon.client.values import activities_from_json, page_from_json, receipt_from_json, state_from_json
 from antiphon.runtime.errors import JournalCompacted
 from antiphon.runtime.records import Receipt, RootState
-from antiphon.threads import Activity, ActivityPage, Refused, ThreadChange, UnknownRequest
+from antiphon.threads import Activity, ActivityPage, OpenRequest, Refused, ThreadChange, ThreadPage, UnknownRequest
 from antiphon.threads.errors import ON_BUSY
 from antiphon.threads.kinds import Json, content_of
-from antiphon.threads.pages import ThreadPage
-from antiphon.threads.requests import OpenRequest
 
 PAGE = 1000
 KEY_BYTES = 16

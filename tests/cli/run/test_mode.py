@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from antiphon.app import App, open_library
-from antiphon.cli.run.environment import RunSpec
 from antiphon.cli.run.flow import FROM_FILE, ResumedRun, mode_in_force
+from antiphon.cli.run.spec import RunSpec
 from antiphon.stores import archive
 from tests.fixtures.agents import team
 

@@ -12,7 +12,7 @@ from antiphon.cli.default_model import settings_for
 from antiphon.cli.permission_prompt import TOO_LATE, PermissionDecision
 from antiphon.cli.render.plain import TextView
 from antiphon.cli.render.refresh import auto_refresh
-from antiphon.cli.windows import Window, as_client, models_of
+from antiphon.cli.windows.types import Window, as_client, models_of
 from antiphon.threads.activity import Activity
 from antiphon.threads.errors import NothingSaid, PlanOpen, Refused, UnknownRequest
 from antiphon.threads.kinds import Json, Record

@@ -10,7 +10,7 @@ from antiphon.cli.chat.servers import chat_servers
 from antiphon.cli.frame import CliCommand, UsageError
 from antiphon.cli.lookup import ID_HELP
 from antiphon.cli.options import add_json, add_store, positive_int, positive_number
-from antiphon.cli.windows import add_server
+from antiphon.cli.windows.access import add_server
 from antiphon.threads import MODES
 
 NO_RICH = "antiphon chat needs rich; run: pip install 'antiphon[cli]', or use --plain"

@@ -3,25 +3,19 @@
 import argparse
 import os
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from antiphon.cli.chat.client import ChatClient, Listener
+from antiphon.cli.chat.window import open_chat_window
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.foreign_models import allow_models
-from antiphon.cli.frame import UsageError
 from antiphon.cli.lookup import LAST, find_thread
-from antiphon.cli.opening import window_opening
 from antiphon.cli.options import store_file
 from antiphon.cli.render.plain import NullView, PlainView, TextView, can_draw
-from antiphon.cli.windows import Window, as_client, is_from_file, open_window
-from antiphon.threads.toolbox import OfferedTool
-from antiphon.tools.mcp.toolbox import McpTools
-
-if TYPE_CHECKING:
-    from antiphon.app import App
+from antiphon.cli.windows.access import is_from_file
 
 
 @asynccontextmanager
@@ -40,7 +34,7 @@ async def open_chat(
         "consent": {"mode": options.mode or "ask"},
         **_limits(options),
     }
-    async with _open_window(options, stays=stays) as (window, tools, problems):
+    async with open_chat_window(options, stays=stays) as (window, tools, problems):
         if options.mcp is not None:
             config["tools"] = tools
         for problem in problems:
@@ -53,37 +47,6 @@ async def open_chat(
         if client.thread is None and client.models is not None:
             await client.models.check(choice.reference)  # fails before a message is typed
         yield client
-
-
-@asynccontextmanager
-async def _open_window(
-    options: argparse.Namespace, *, stays: bool
-) -> AsyncIterator[tuple[Window, Sequence[OfferedTool], Sequence[str]]]:
-    """Open the threads, with the tools of MCP servers, and with the problems of those that have not started."""
-    store = store_file(options)
-    boxes: list[McpTools] = []
-
-    @asynccontextmanager
-    async def open_app() -> "AsyncIterator[App]":
-        # Imported here because a client does not need it.
-        from antiphon.app import App
-
-        async with AsyncExitStack() as stack:
-            if options.mcp is not None:
-                boxes.append(await stack.enter_async_context(McpTools(options.servers)))
-            yield await stack.enter_async_context(App(store, toolbox=boxes[-1] if boxes else None))
-
-    if options.mcp is not None and getattr(options, "server", None) is not None:
-        raise UsageError("--mcp starts servers of this machine; remove it, or --server")
-    opening = window_opening(options.servers) if stays or options.servers else None
-    async with open_window(options, store, open_app, starts=True, opening=opening) as window:
-        client = as_client(window)
-        if client is not None:
-            yield window, client.tools, client.problems
-        else:
-            tools = [tool for box in boxes for tool in box.tools]
-            problems = [f"{problem.server}: {problem.message}" for box in boxes for problem in box.problems]
-            yield window, tools, problems
 
 
 def _limits(options: argparse.Namespace) -> dict[str, Any]:

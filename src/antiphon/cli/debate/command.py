@@ -13,9 +13,9 @@ from antiphon.cli.debate.start import find_debate, prepare, refuse_settings
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.exports import check_target, write_export
 from antiphon.cli.frame import CliCommand, UsageError
-from antiphon.cli.opening import window_opening
 from antiphon.cli.options import existing_store, store_file, used_flags
-from antiphon.cli.windows import open_window, release
+from antiphon.cli.windows.access import open_window
+from antiphon.cli.windows.opening import window_opening
 from antiphon.debate import InvalidConfig
 from antiphon.providers.registry import Models
 
@@ -63,11 +63,9 @@ async def _hold(options: argparse.Namespace, settings: dict[str, Any] | None, ch
         await check_models(models, settings, prices)
     if choice is not None:
         output.note(announce(choice))
-    if options.no_server:
-        await release(store)
     opening = window_opening(prices=price_file(options.prices))
     make_app = partial(App, store, models=models, prices=prices)
-    async with open_window(options, store, make_app, starts=True, opening=opening) as window:
+    async with open_window(options, store, make_app, starts=True, releases=True, opening=opening) as window:
         id = stored.id if stored is not None else await window.threads.create("debate", **(settings or {}))
         with closing(output):
             is_from_file = stored is not None and stored.is_from_file

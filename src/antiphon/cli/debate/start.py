@@ -16,7 +16,7 @@ from antiphon.cli.foreign_models import allow_models
 from antiphon.cli.frame import UsageError
 from antiphon.cli.lookup import find_thread
 from antiphon.cli.options import used_flags
-from antiphon.cli.windows import AnyThreads, Window, as_client
+from antiphon.cli.windows.types import AnyThreads, Window, as_client
 
 StartDebate = Callable[[], Awaitable[object]]
 DEBATE = "debate"

@@ -8,7 +8,7 @@ from antiphon.cli.permission_prompt import TOO_LATE, Answerer
 from antiphon.cli.render.plain import TextView
 from antiphon.cli.render.refresh import auto_refresh
 from antiphon.cli.run.printer import RunPrinter
-from antiphon.cli.windows import AnyThreads, Window, as_client
+from antiphon.cli.windows.types import AnyThreads, Window, as_client
 from antiphon.threads.activity import Activity
 from antiphon.threads.denials import agent_messages, find_denials
 from antiphon.threads.errors import Refused, UnknownRequest

@@ -8,8 +8,9 @@ from antiphon.cli.frame import INTERRUPTED, CliCommand, UsageError, print_error
 from antiphon.cli.interruptible import InterruptibleWait, Quit
 from antiphon.cli.options import store_file, used_flags
 from antiphon.cli.readline_sigint import watch_sigint
-from antiphon.cli.run.environment import RunSpec, open_environment
-from antiphon.cli.run.flow import NewRun, ResumedRun, dry_run, find_resumable_run, mode_in_force, open_run, run_to_end
+from antiphon.cli.run.dry_run import dry_run
+from antiphon.cli.run.environment import open_environment
+from antiphon.cli.run.flow import NewRun, ResumedRun, find_resumable_run, mode_in_force, open_run, run_to_end
 from antiphon.cli.run.options import (
     EXAMPLES,
     FOR_FOREIGN,
@@ -22,6 +23,7 @@ from antiphon.cli.run.options import (
     stored_spec,
 )
 from antiphon.cli.run.output import RunOutput, leave
+from antiphon.cli.run.spec import RunSpec
 
 
 def run(options: argparse.Namespace) -> int:

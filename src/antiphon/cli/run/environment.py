@@ -2,43 +2,25 @@
 
 import argparse
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from antiphon.app import App
-from antiphon.cli.default_model import ModelChoice
-from antiphon.cli.frame import UsageError
-from antiphon.cli.opening import window_opening
-from antiphon.cli.windows import Window, as_client, open_window, release
-from antiphon.cli.windows import models_of as models_here
+from antiphon.cli.run.spec import RunSpec, run_models
+from antiphon.cli.windows.access import open_window
+from antiphon.cli.windows.opening import window_opening
+from antiphon.cli.windows.types import Window, as_client, models_of
 from antiphon.paths import store_files, undo_path
-from antiphon.providers.registry import Models
-from antiphon.threads.foreign_models import needs_naming
 from antiphon.threads.toolbox import Toolbox, tools_to_json
-from antiphon.tools.errors import ToolsError
 from antiphon.tools.mcp.config import Server
 from antiphon.tools.mcp.programs import resolve_programs
 from antiphon.tools.undo.folder import UndoFolder
 from antiphon.tools.workspace import Workspace
 
-RULES = "rules"
 UNASKED = ("auto", "auto-edit")
-# Time that a running tool gets to finish when the run is cancelled.
-GRACE_MS = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class RunSpec:
-    """Specification of a run: agents, settings, workspace, MCP servers, and the choice of its model."""
-
-    agents: Mapping[str, Any]
-    settings: Mapping[str, Any]
-    workspace: Path
-    servers: tuple[Server, ...] = ()
-    choice: ModelChoice | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +60,12 @@ async def open_environment(options: argparse.Namespace, store: Path, spec: RunSp
                 boxes.append(await _toolbox(tools, spec, servers, undo, store))
                 yield await tools.enter_async_context(App(store, toolbox=boxes[-1][0], undo=undo))
 
-        if options.no_server:
-            await release(store)
         opening = window_opening(servers)
-        opened = open_window(options, store, open_app, starts=True, opening=opening)
+        opened = open_window(options, store, open_app, starts=True, releases=True, opening=opening)
         window = await stack.enter_async_context(opened)
-        models = models_here(window) or Models()
-        for reference in models_of(spec):
+        models = models_of(window)
+        assert models is not None  # they are of this machine
+        for reference in run_models(spec):
             await models.check(reference)
         client = as_client(window)
         if client is not None:
@@ -109,27 +90,3 @@ async def _toolbox(
     started = await stack.enter_async_context(McpTools(servers))
     problems = tuple(f"{problem.server}: {problem.message}" for problem in started.problems)
     return Bundle(own, started), problems
-
-
-def models_of(spec: RunSpec) -> list[str]:
-    """Return the references of all models that a run may use."""
-    names = [spec.settings.get("model"), (spec.settings.get("arbiter") or {}).get("model")]
-    names += spec.settings.get("fallback") or ()
-    for agent in spec.agents.values():
-        names += [agent.get("model"), *(agent.get("fallback") or ())]
-    return [name for name in dict.fromkeys(names) if name and name != RULES]
-
-
-def models_by_place(spec: RunSpec) -> list[str]:
-    """Return the references of models that name an address or a file."""
-    return [reference for reference in models_of(spec) if needs_naming(reference)]
-
-
-def stored_workspace(config: Mapping[str, Any]) -> Path:
-    """Return the workspace of a run from its stored settings."""
-    folder = config.get("workspace")
-    if folder is None:
-        raise UsageError("this run was not started by antiphon run; its workspace is unknown")
-    if not Path(folder).is_dir():
-        raise ToolsError(f"{folder}: the workspace of this run no longer exists; restore it to continue")
-    return Path(folder)

@@ -1,26 +1,21 @@
-"""Course of a run on the main thread: starting or resuming it, answering its agents, and dry runs."""
+"""Course of a run on the main thread: starting or resuming it, and answering its agents."""
 
-import argparse
 import asyncio
-import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from antiphon.agents.plans import review_result
 from antiphon.app import open_library
-from antiphon.background_loop import BackgroundLoop, OpenOnLoop
-from antiphon.cli.frame import DONE, FAILED, INTERRUPTED, UsageError
+from antiphon.cli.frame import UsageError
 from antiphon.cli.interruptible import InterruptibleWait
 from antiphon.cli.lookup import find_thread
 from antiphon.cli.permission_prompt import Answerer
-from antiphon.cli.render.plain import PlainView, write
-from antiphon.cli.run.client import RunClient, find_result
-from antiphon.cli.run.environment import RunEnvironment, RunSpec, models_by_place, open_environment
+from antiphon.cli.run.client import RunClient
+from antiphon.cli.run.environment import RunEnvironment
 from antiphon.cli.run.output import RunOutput
-from antiphon.cli.windows import as_client
+from antiphon.cli.run.spec import RunSpec, models_by_place
+from antiphon.cli.windows.types import as_client
 from antiphon.threads.library import Library
 
 NOT_RESUMABLE = {
@@ -96,12 +91,13 @@ async def open_run(
         if start.mode is not None:
             await window.threads.set_mode(id, start.mode)
     else:
-        id = await _create(environment, spec)
+        id = await create_run(environment, spec)
     listener = output.json.activity if output.json is not None else None
     return RunClient(window, id, output.view, output.printer, listener)
 
 
-async def _create(environment: RunEnvironment, spec: RunSpec, **more: Any) -> str:
+async def create_run(environment: RunEnvironment, spec: RunSpec, **more: Any) -> str:
+    """Create a run, with the tools of its environment; return its id."""
     tools = {} if environment.tools is None else {"tools": environment.tools}
     settings = {**spec.settings, **tools, **more}
     return await environment.window.threads.create("run", agents=dict(spec.agents), **settings)
@@ -134,29 +130,3 @@ def run_to_end(
         else:
             status = interruptible.wait(client.answer(request, answer))
     return status
-
-
-def dry_run(options: argparse.Namespace, store: Path, spec: RunSpec, task: str) -> int:
-    """Print only the plan, as JSON; return 1 if it is uncertain."""
-
-    async def make_plan(environment: RunEnvironment) -> tuple[dict[str, Any], Any]:
-        threads = environment.window.threads
-        id = await _create(environment, spec, dryRun=True)
-        receipt = await threads.start(id, task)
-        await threads.until_idle(id, receipt.seq - 1)
-        result = await find_result(threads, id)
-        return {"run": id, **review_result(result, list(spec.agents))}, result
-
-    if sys.stderr.isatty() and not options.quiet:
-        write(sys.stderr, "planning …\n")
-    with BackgroundLoop() as background, OpenOnLoop(background, open_environment(options, store, spec)) as environment:
-        try:
-            plan, result = background.call(make_plan(environment))
-        except KeyboardInterrupt:
-            return INTERRUPTED
-    write(sys.stdout, json.dumps(plan, indent=2) + "\n")
-    error = ((result or {}).get("error") or {}).get("message")
-    if not plan["isSure"] and not options.quiet:
-        reason = error or "; ".join(plan["warnings"]) or "the planner is not confident"
-        PlainView(sys.stderr).line(f"antiphon run: the plan is uncertain (confidence {plan['confidence']}): {reason}")
-    return DONE if plan["isSure"] else FAILED

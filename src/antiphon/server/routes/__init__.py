@@ -4,8 +4,9 @@ from antiphon.server.contracts import Routes
 from antiphon.server.facades import agui, vercel
 from antiphon.server.facades.mcp import http as mcp
 from antiphon.server.facades.openai import chat_routes, model_routes, response_routes
-from antiphon.server.routes import actions, actors, administration, catalog, local, streams, system, threads
+from antiphon.server.routes import actions, actors, administration, catalog, local, streams, system, threads, windows
 
 OPENAI = (chat_routes, response_routes, model_routes)
-MODULES = (threads, actions, streams, catalog, actors, *OPENAI, agui, vercel, mcp, administration, system, local)
+LOCAL = (local, windows)
+MODULES = (threads, actions, streams, catalog, actors, *OPENAI, agui, vercel, mcp, administration, system, *LOCAL)
 ROUTES: tuple[Routes, ...] = tuple(module.routes for module in MODULES)

@@ -19,11 +19,9 @@ from antiphon.paths import undo_path
 from antiphon.providers.base import Tool
 from antiphon.runtime.histories import HistoryIds, is_continued
 from antiphon.runtime.records import Origin
-from antiphon.server.windows.keys import WINDOW
 from antiphon.server.windows.servers import WindowServers
 from antiphon.threads.toolbox import NoTools, Toolbox
 from antiphon.tools.errors import ToolsError
-from antiphon.tools.toolboxes import Bundle
 from antiphon.tools.undo.folder import UndoFolder
 from antiphon.tools.workspace import Workspace
 
@@ -82,8 +80,7 @@ class Folders:
     @property
     def server_tools(self) -> Sequence[Tool]:
         """The tools of the MCP servers of the window that asks."""
-        servers = None if self.servers is None else self.servers.of_window(WINDOW.get())
-        return () if servers is None else servers.tools
+        return () if self.servers is None else self.servers.tools
 
     @property
     def folder_tools(self) -> Sequence[Tool]:
@@ -126,9 +123,8 @@ class Folders:
     @asynccontextmanager
     async def lease(self, thread: str) -> AsyncIterator[Toolbox]:
         """Yield the tools of a thread: those of its folder, which stay open meanwhile, and of its MCP servers."""
-        servers = None if self.servers is None else self.servers.of_thread(thread)
         async with self._lease_folder(thread) as box:
-            yield box if servers is None else Bundle(box, servers)
+            yield box if self.servers is None else self.servers.add_to(box, thread)
 
     @asynccontextmanager
     async def _lease_folder(self, thread: str) -> AsyncIterator[Toolbox]:

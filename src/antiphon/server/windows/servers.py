@@ -9,9 +9,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 
-from antiphon.server.windows.keys import Windows
+from antiphon.providers.base import Tool
+from antiphon.server.windows.keys import WINDOW, Windows
+from antiphon.threads.toolbox import Toolbox
 from antiphon.tools.mcp.config import Server
 from antiphon.tools.mcp.toolbox import McpTools
+from antiphon.tools.toolboxes import Bundle
 
 WaitUntilUnused = Callable[[Sequence[str]], Awaitable[None]]
 """Waits until none of some threads is running."""
@@ -38,9 +41,16 @@ class WindowServers:
             await former.__aexit__(None, None, None)
         return tools
 
-    def of_window(self, window: str | None) -> McpTools | None:
-        """Return the servers of a window, or None."""
-        return None if window is None else self._open.get(window)
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """The tools of the servers of the window that asks."""
+        tools = self._open.get(WINDOW.get() or "")
+        return () if tools is None else tools.tools
+
+    def add_to(self, box: Toolbox, thread: str) -> Toolbox:
+        """Return a toolbox with the tools of a thread's servers, if it has any."""
+        tools = self.of_thread(thread)
+        return box if tools is None else Bundle(box, tools)
 
     def of_thread(self, thread: str) -> McpTools | None:
         """Return the servers of the window that worked on a thread last, or None."""

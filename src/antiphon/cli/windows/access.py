@@ -6,37 +6,24 @@
 """
 
 import argparse
-import asyncio
 import os
 import stat
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from antiphon.cli.frame import UsageError
-from antiphon.cli.options import existing_store
+from antiphon.cli.options import add_no_server, existing_store
+from antiphon.cli.windows.releasing import release
+from antiphon.cli.windows.types import AnyLibrary, Window
 from antiphon.client import local
 from antiphon.paths import store_path
-from antiphon.providers.registry import Models
 from antiphon.runtime.errors import StoreBusy
-from antiphon.stores.ownership import owner_of
-from antiphon.version import VERSION
 
 if TYPE_CHECKING:
     from antiphon.app import App
     from antiphon.client.client import Client
-    from antiphon.client.library import ClientLibrary
-    from antiphon.client.threads import ClientThreads
-    from antiphon.client.window import WindowClient
-    from antiphon.threads.library import Library
-    from antiphon.threads.threads import Threads
-
-Window: TypeAlias = "App | Client"
-AnyLibrary: TypeAlias = "Library | ClientLibrary"
-AnyThreads: TypeAlias = "Threads | ClientThreads"
-ENDING_S = 10.0  # the longest wait for a server that hands the store over
-POLL_S = 0.02
 
 
 def add_server(parser: argparse.ArgumentParser) -> None:
@@ -47,11 +34,6 @@ def add_server(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--token-file", type=Path, metavar="FILE", help="a private file with the token of --server")
 
 
-def add_no_server(parser: argparse._ActionsContainer) -> None:
-    """Add the option that uses no server."""
-    parser.add_argument("--no-server", action="store_true", help="do everything in this process")
-
-
 @asynccontextmanager
 async def open_window(
     options: argparse.Namespace,
@@ -59,12 +41,16 @@ async def open_window(
     open_app: Callable[[], AbstractAsyncContextManager["App"]],
     *,
     starts: bool = False,
+    releases: bool = False,
     opening: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[Window]:
     """Open the app in this process, or a client of the server that has the threads; `starts` starts one if needed.
 
+    With `releases`, an idle server of this machine hands the store over to a command with `--no-server`.
     A window with an `opening` brings it to the server of this machine, which does not end while the window is open.
     """
+    if releases and options.no_server:
+        await release(store)
     async with AsyncExitStack() as stack:
         address = await find_address(options, store, starts=starts)
         window: Window | None = None
@@ -79,14 +65,12 @@ async def open_window(
         yield window
 
 
-def as_client(window: Window) -> "WindowClient | None":
-    """Return a window as the client of the server of this machine; None if it is none."""
-    if not hasattr(window, "connection"):
-        return None
-    # Imported here because an app in this process does not need it.
-    from antiphon.client.window import WindowClient
+def open_threads(options: argparse.Namespace, store: Path) -> AbstractAsyncContextManager[Window]:
+    """Open a window without tools; it starts no server."""
+    # Imported here because a client does not need it.
+    from antiphon.app import App
 
-    return window if isinstance(window, WindowClient) else None
+    return open_window(options, store, lambda: App(store))
 
 
 async def is_from_file(window: Window, store: Path, id: str) -> bool:
@@ -98,13 +82,6 @@ async def is_from_file(window: Window, store: Path, id: str) -> bool:
 
     async with open_library(store) as library:
         return await library.is_from_file(id)
-
-
-def models_of(window: Window) -> Models | None:
-    """Return the models of this machine that a window uses; None if they are those of another."""
-    if not hasattr(window, "connection"):
-        return window.models
-    return Models() if window.connection.is_local else None
 
 
 @asynccontextmanager
@@ -180,47 +157,6 @@ async def _address_of_owner(options: argparse.Namespace, store: Path, error: Sto
     if path is None:
         raise error
     return path
-
-
-def free_store(store: Path) -> Path:
-    """Return a store that this process can own: the server of this machine hands it over if it is idle.
-
-    Raise `UsageError` if the server is in use.
-    """
-    return asyncio.run(release(store))
-
-
-async def release(store: Path) -> Path:
-    """Return a store that this process can own, as `free_store` does."""
-    if not local.is_enabled(os.environ):
-        return store
-    try:
-        path = local.socket_path(store)
-    except local.LocalServerError:
-        return store
-    server = await local.read_server(path)
-    if server is not None:
-        await _hand_over(store, path, server)
-    return store
-
-
-async def _hand_over(store: Path, path: Path, server: local.ServerInfo) -> None:
-    is_ending = False
-    if server.mode == "local":
-        body = {"version": VERSION, "ifIdle": True}
-        try:
-            is_ending = (await local.request(path, "POST", "/local/hand-over", body))[0] == 202
-        except (OSError, EOFError, ValueError, TimeoutError):
-            return  # it has ended by itself
-    if not is_ending:
-        raise UsageError(
-            f"{store} is used by a server (process {server.pid}), and this command needs the store for itself; "
-            f"wait until its threads and windows are done, or end it with: kill {server.pid}"
-        )
-    with suppress(TimeoutError):  # the error of the store says then that it is in use
-        async with asyncio.timeout(ENDING_S):
-            while owner_of(store) == server.pid:
-                await asyncio.sleep(POLL_S)
 
 
 def _token(options: argparse.Namespace) -> str | None:
