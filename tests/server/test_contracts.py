@@ -23,8 +23,6 @@ from tests.fixtures.server import CONTRACTS, CheckedClient, live_server
 
 TOPIC = "Should a city close its centre to private cars?"
 NEW = {"kind", "id", "title", "owner"}
-# Settings of a program that clients of a server do not have.
-NOT_SERVED = {"mcp"}
 # Settings of windows of the server's machine.
 LOCAL = {"workspace", "mode"}
 
@@ -35,7 +33,7 @@ def fields_of(kind: type) -> set[str]:
 
 def test_the_settings_of_new_threads_are_those_of_their_kinds() -> None:
     assert fields_of(CreateChat) - NEW - LOCAL == {*CHAT_DEFAULTS, "tools", "history"}
-    assert fields_of(CreateRun) - NEW - {"mode"} == {*RUN_SETTINGS} - NOT_SERVED
+    assert fields_of(CreateRun) - NEW - {"mode"} == {*RUN_SETTINGS}
     assert fields_of(CreateDebate) - NEW == {*DEBATE_RULES} - {"id"}
 
 
@@ -210,8 +208,11 @@ def window_tour(client: CheckedClient, folder: Path) -> None:
     assert client.request("PUT", "/local/keys", {"keys": {"ANTHROPIC_API_KEY": "sk-1"}}).status_code == 204
     local = {"workspace": str(folder), "mode": "plan", "model": "scripted:demo"}
     chat = client.post("/threads", {"kind": "chat", **local})["id"]
-    client.post("/threads", {"kind": "run", **local})
-    assert client.request("PUT", f"/local/threads/{chat}", {"workspace": "/", "mode": "ask"}).status_code == 204
+    client.post("/threads", {"kind": "run", "mcp": "/servers.toml", **local})
+    grants = {"workspace": "/", "mode": "ask", "models": ["scripted:demo"]}
+    assert client.request("PUT", f"/local/threads/{chat}", grants).status_code == 204
+    with client.opened(servers={}, environment={}, prices={"name": "prices.toml", "text": ""}) as facts:
+        assert facts == {"tools": [], "problems": []}
     client.post("/local/hand-over", {"version": "1", "ifIdle": False})
 
 
@@ -235,7 +236,11 @@ def facade_tour(client: CheckedClient) -> None:
 
 
 # The answers to permissions and limits, and imported histories, are exercised with tools in `routes/test_actions.py`.
-ELSEWHERE = {"Respond": {"decision", "scope", "reason", "limit"}, "ResolveMerge": {"turns"}, "CreateChat": {"history"}}
+ELSEWHERE = {
+    "Respond": {"decision", "scope", "reason", "limit", "outside"},
+    "ResolveMerge": {"turns"},
+    "CreateChat": {"history"},
+}
 ELSEWHERE["VercelChat"] = {"answer"}  # in `facades/test_vercel.py`
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from antiphon.agents.machine.plan import plan_of, problems_with
+from antiphon.agents.machine.plan import plan_of, problems_with, review_plan
 from antiphon.threads.errors import ThreadError
 
 MOST_BYTES = 1_000_000
@@ -34,3 +34,8 @@ def load_plan(path: str | Path, agents: Sequence[str]) -> Mapping[str, Any]:
     if problems := problems_with(plan, list(agents)):
         raise BadPlan(f"{path}: {'; '.join(problems)}")
     return content
+
+
+def review_result(result: Mapping[str, Any] | None, agents: Sequence[str]) -> dict[str, Any]:
+    """Return the plan in the result of a dry run for agents of these names, with its warnings and confidence."""
+    return dict(review_plan((result or {}).get("plan"), list(agents)))

@@ -6,7 +6,7 @@ from typing import Any
 from antiphon.agents.checks import check_settings, check_team, check_tool_names, models_of
 from antiphon.agents.definition import Agent, agent_configs
 from antiphon.agents.machine.agent_config import AgentConfig
-from antiphon.agents.machine.plan import review_plan
+from antiphon.agents.plans import review_result
 from antiphon.runtime.records import Receipt
 from antiphon.threads.approval import consent_with_approver
 from antiphon.threads.errors import Refused
@@ -122,8 +122,7 @@ class Runs(ThreadService):
         receipt = await self.start(id, task)
         async for _ in self.until_idle(id, receipt.seq - 1):
             pass
-        result = await self.result(id) or {}
-        return {"run": id, **review_plan(result.get("plan"), [agent["name"] for agent in _agent_list(agents)])}
+        return {"run": id, **review_result(await self.result(id), [agent["name"] for agent in _agent_list(agents)])}
 
 
 def _own_agents(agents: Agents) -> list[Agent]:

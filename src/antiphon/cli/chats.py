@@ -12,7 +12,7 @@ from antiphon.cli.frame import UsageError, print_lines
 from antiphon.cli.options import store_file
 from antiphon.cli.render.plain import PlainView
 from antiphon.cli.render.text_width import sanitize_line
-from antiphon.cli.windows import free_store
+from antiphon.cli.windows.releasing import free_store
 from antiphon.threads.export.markdown import to_markdown
 from antiphon.threads.foreign_models import needs_naming
 from antiphon.threads.kinds import Record

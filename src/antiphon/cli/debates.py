@@ -9,7 +9,7 @@ from antiphon.cli.options import Subcommands, run_subcommand
 from antiphon.cli.records import add_export, add_list, add_show, cost_text, print_list, problem_hint
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
-from antiphon.cli.windows import AnyLibrary
+from antiphon.cli.windows.types import AnyLibrary
 from antiphon.debate.record import DebateView
 from antiphon.debate.service import latest_debates
 

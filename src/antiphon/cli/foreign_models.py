@@ -4,18 +4,16 @@ from collections.abc import Iterable
 
 from antiphon.cli.frame import UsageError
 from antiphon.cli.render.text_width import sanitize_line
+from antiphon.cli.windows.types import AnyThreads
 from antiphon.providers.local.sources import absolute_reference
 from antiphon.threads.foreign_models import needs_naming
-from antiphon.threads.service import ThreadService
 
 
-async def allow_models(threads: ThreadService, id: str, models: Iterable[str], named: Iterable[str]) -> None:
+async def allow_models(threads: AnyThreads, id: str, models: Iterable[str], named: Iterable[str]) -> None:
     """Let a thread from a file use its models by address or file; `UsageError` if a person has not named one of them.
 
     Threads that were not imported or restored may use all of their models.
     """
-    if not await threads.library.is_from_file(id):
-        return
     references = {absolute_reference(name) for name in named}
     for model in models:
         if not needs_naming(model):

@@ -1,7 +1,7 @@
 """Lookup of threads by a prefix of their id, or as `last`."""
 
 from antiphon.cli.frame import UsageError
-from antiphon.cli.windows import AnyLibrary
+from antiphon.cli.windows.types import AnyLibrary
 from antiphon.threads.errors import UnknownThread, WrongKind
 
 MOST_LISTED = 5

@@ -45,6 +45,11 @@ def add_store(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--store", type=Path, metavar="FILE", default=None, help=help)
 
 
+def add_no_server(parser: argparse._ActionsContainer) -> None:
+    """Add the option that uses no server."""
+    parser.add_argument("--no-server", action="store_true", help="do everything in this process")
+
+
 def add_json(parser: argparse.ArgumentParser, help: str = "print as JSON") -> None:
     """Add `--json`."""
     parser.add_argument("--json", action="store_true", help=help)

@@ -8,7 +8,7 @@ from antiphon.cli.records import add_export, add_list, add_show, cost_text, prin
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
 from antiphon.cli.undo import add_undo
-from antiphon.cli.windows import AnyLibrary
+from antiphon.cli.windows.types import AnyLibrary
 from antiphon.threads.kinds import ThreadView
 
 MOST_TASK = 50

@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 
-from antiphon.app import App
 from antiphon.cli.chats import branch_text, import_chat
 from antiphon.cli.frame import DONE, FAILED, CliCommand, print_lines
 from antiphon.cli.lookup import ID_HELP, find_thread
@@ -24,7 +23,8 @@ from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
 from antiphon.cli.roots import confirm, delete_tree
 from antiphon.cli.undo import add_undo
-from antiphon.cli.windows import AnyLibrary, add_server, named_store, open_records, open_server, open_window
+from antiphon.cli.windows.access import add_server, named_store, open_records, open_server, open_threads
+from antiphon.cli.windows.types import AnyLibrary
 from antiphon.threads import KINDS, ThreadView
 
 MOST_TITLE = 44
@@ -93,7 +93,7 @@ async def _search(library: AnyLibrary, options: argparse.Namespace) -> int:
 def _archive(options: argparse.Namespace) -> int:
     async def run() -> str:
         store = named_store(options)
-        async with open_window(options, store, lambda: App(store)) as window:
+        async with open_threads(options, store) as window:
             thread = await find_thread(window.library, options.id, archived=not options.archived)
             await window.threads.archive(thread, options.archived)
             return thread

@@ -3,13 +3,14 @@
 1. A request that only reads, or has an idempotency key, is repeated when the connection is lost before the answer.
 2. Any other is repeated only if the server did not get it; else `ServerUnreachable` says that it may have been done.
 3. A server that stops or has too much to do is asked again later.
+4. A connection that was lost is renewed before the next request: a window of this machine starts its server again.
 """
 
 import asyncio
 import json
 import random
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
 from pathlib import Path
@@ -59,6 +60,10 @@ class HttpConnection:
             timeout=TIMEOUT,
             limits=httpx2.Limits(max_connections=None),
         )
+        self.is_lost = False
+        self.renew: Callable[[], Awaitable[None]] | None = None
+        self._renewing: asyncio.Task[Any] | None = None
+        self._renewal = asyncio.Lock()
 
     def __repr__(self) -> str:
         return f"HttpConnection({self.address!r})"
@@ -66,6 +71,19 @@ class HttpConnection:
     async def close(self) -> None:
         """Close all connections."""
         await self._http.aclose()
+
+    async def prepare(self) -> None:
+        """Renew a connection that was lost, if it can be; requests that are made for that are sent as they are."""
+        if self.renew is None or not self.is_lost or self._renewing is asyncio.current_task():
+            return
+        async with self._renewal:
+            if not self.is_lost:  # another task has renewed it
+                return
+            self._renewing = asyncio.current_task()
+            try:
+                await self.renew()
+            finally:
+                self._renewing = None
 
     async def get(self, path: str, params: Params | None = None, **names: Any) -> Any:
         """Read something, and return its JSON."""
@@ -94,9 +112,11 @@ class HttpConnection:
         may_repeat = is_repeatable or method == "GET" or key is not None
         pause = Pause(self.patience_s if patience_s is None else patience_s)
         while True:
+            await self.prepare()
             try:
                 response = await self._http.request(method, path, params=params, content=_encode(body), headers=headers)
             except httpx2.TransportError as error:
+                self.is_lost = True
                 is_unsent = isinstance(error, UNSENT)
                 if not (may_repeat or is_unsent):
                     raise ServerUnreachable(self.address, _reason(error), may_be_done=True) from error
@@ -111,10 +131,16 @@ class HttpConnection:
             await pause.wait(self.address, problem_error)
 
     @asynccontextmanager
-    async def stream(self, path: str, params: Params, last_id: str, **names: Any) -> AsyncIterator[httpx2.Response]:
-        """Open a stream of events after the one of an id; raise the error for a problem."""
+    async def stream(
+        self, path: str, params: Params | None = None, last_id: str = "", *, body: Any = None, **names: Any
+    ) -> AsyncIterator[httpx2.Response]:
+        """Open a stream of events after the one of an id, or one for a body; raise the error for a problem."""
         headers = {"accept": "text/event-stream", **({"last-event-id": last_id} if last_id else {})}
-        async with self._http.stream("GET", path, params=params, headers=headers) as response:
+        if body is not None:
+            headers["content-type"] = "application/json"
+        method = "GET" if body is None else "POST"
+        content = _encode(body)
+        async with self._http.stream(method, path, params=params, content=content, headers=headers) as response:
             if response.status_code >= 400:
                 problem = read_problem(response.status_code, await response.aread())
                 if problem["code"] in LATER:

@@ -86,6 +86,7 @@ async def read_events(
     while True:
         decoder = EventDecoder(last_id)
         is_closing = False
+        await connection.prepare()
         try:
             async with connection.stream(path, params, last_id, **names) as response:
                 async for chunk in response.aiter_raw():
@@ -105,6 +106,7 @@ async def read_events(
             pause.extend()
         except httpx2.TransportError as error:
             lost = error
+        connection.is_lost = True
         await pause.wait(connection.address, lost)
 
 

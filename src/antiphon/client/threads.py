@@ -7,16 +7,15 @@ from typing import Any, NoReturn
 
 from antiphon.client.connection import HttpConnection, actor_path, thread_path
 from antiphon.client.following import ClientUntilIdle, follow_changes, follow_steps
+from antiphon.client.grants import ThreadGrants
 from antiphon.client.library import export_thread
 from antiphon.client.settings import to_body
 from antiphon.client.values import activities_from_json, page_from_json, receipt_from_json, state_from_json
 from antiphon.runtime.errors import JournalCompacted
 from antiphon.runtime.records import Receipt, RootState
-from antiphon.threads import Activity, ActivityPage, Refused, ThreadChange, UnknownRequest
+from antiphon.threads import Activity, ActivityPage, OpenRequest, Refused, ThreadChange, ThreadPage, UnknownRequest
 from antiphon.threads.errors import ON_BUSY
 from antiphon.threads.kinds import Json, content_of
-from antiphon.threads.pages import ThreadPage
-from antiphon.threads.requests import OpenRequest
 
 PAGE = 1000
 KEY_BYTES = 16
@@ -30,6 +29,7 @@ class ClientThreads:
 
     def __init__(self, connection: HttpConnection) -> None:
         self._connection = connection
+        self.grants = ThreadGrants(connection)
 
     async def create(self, kind: str, *, title: str | None = None, owner: str = "", **settings: Any) -> str:
         """Create a chat, a run or a debate with its settings; return its id.
@@ -70,9 +70,12 @@ class ClientThreads:
         body: dict[str, Any] = {"text": text} if parts is None else {"parts": list(parts)}
         return await self._send(thread, "messages", body if on_busy is None else {**body, "onBusy": on_busy}, id)
 
-    async def start(self, thread: str, text: str | None = None, *, id: str | None = None) -> Receipt:
-        """Start a thread: with its first message, with its task, or, a debate, with the topic of its settings."""
-        return await self._send(thread, "start", {} if text is None else {"text": text}, id)
+    async def start(
+        self, thread: str, text: str | None = None, *, id: str | None = None, plan: Mapping[str, Any] | None = None
+    ) -> Receipt:
+        """Start a thread: with its first message, with its task and maybe a plan, or, a debate, with its topic."""
+        body = {} if text is None else {"text": text}
+        return await self._send(thread, "start", body if plan is None else {**body, "plan": dict(plan)}, id)
 
     async def send(self, thread: str, event: Mapping[str, Any], *, id: str | None = None, to: str = "") -> Receipt:
         """Send an event to a thread, or to an actor in it; raise `Refused` with the events it takes instead.
@@ -112,12 +115,13 @@ class ClientThreads:
         A chat at one of its limits is allowed to go on up to `limit`, or up to the one that it offers.
         `request` is the id of the request, and may be left out where only one is open. `UnknownRequest` says that it
         is not open any more, or never was. An answer whose `key` was taken before is a `duplicate`.
-        No server lets a command run `outside` its sandbox.
+        Only a window of the server's machine lets a command run `outside` its sandbox.
         """
-        if outside:
+        if outside and not self._connection.is_local:
             raise Refused("a server runs no command outside its sandbox; answer without outside=True")
         values = {"text": text, "decision": decision, "scope": scope, "reason": reason, "limit": limit}
-        body = {name: values[name] for name in ANSWER if values[name] is not None}
+        body: dict[str, Any] = {name: values[name] for name in ANSWER if values[name] is not None}
+        body |= {"outside": True} if outside else {}
         name = request if request is not None else (await self._only_request(id)).id
         return await self._send(id, "respond", {**body, "requestId": name}, key, request=name)
 
@@ -132,9 +136,17 @@ class ClientThreads:
         """Let a mode of permission hold for a thread as long as the server runs; only over the socket of a machine."""
         if not self._connection.is_local:
             raise Refused("the mode of a thread is changed on the machine of the store: antiphon chat --mode")
-        await self._connection.request(
-            "PUT", f"/local{thread_path(id)}", body={"mode": mode}, is_repeatable=True, thread=id
-        )
+        await self.grants.give(id, mode=mode)
+
+    async def allow_model(self, id: str, reference: str) -> None:
+        """Let a thread that was imported or restored ask a model by address or file, as long as the server runs.
+
+        Models that are named by their provider need no such permission, and neither do other threads. Only over the
+        socket of a machine.
+        """
+        if not self._connection.is_local:
+            raise Refused("models by address or file are allowed on the machine of the store: antiphon chat --model")
+        await self.grants.give(id, models=[reference])
 
     async def requests(self, id: str) -> list[OpenRequest]:
         """Return the open requests of a thread to a person, the oldest first."""
@@ -224,9 +236,9 @@ class ClientThreads:
         """Return the context of a thread's content, or None if it has ended."""
         return content_of(await self.snapshot(id))
 
-    async def snapshot(self, id: str) -> Any:
-        """Return a thread's snapshot as JSON."""
-        return (await self._snapshot(id))["snapshot"]
+    async def snapshot(self, id: str, step: int | None = None) -> Any:
+        """Return a thread's snapshot as JSON, now or after an earlier step."""
+        return (await self._snapshot(id, step))["snapshot"]
 
     async def state(self, id: str) -> RootState:
         """Return the state of a thread without its content."""
@@ -293,8 +305,9 @@ class ClientThreads:
     async def _page(self, id: str) -> ThreadPage:
         return page_from_json(await self._connection.get(thread_path(id), NO_CONTENT, thread=id))
 
-    async def _snapshot(self, id: str) -> Any:
-        return await self._connection.get(actor_path(id, "snapshot"), thread=id)
+    async def _snapshot(self, id: str, step: int | None = None) -> Any:
+        params = None if step is None else {"step": step}
+        return await self._connection.get(actor_path(id, "snapshot"), params, thread=id)
 
     async def _send(self, id: str, action: str, body: Json, key: str | None, request: str | None = None) -> Receipt:
         letter = key or _new_key()

@@ -40,11 +40,13 @@ class Debates(ThreadService):
 
         return await self._create("debate", make_config, title=title, owner=owner, id=all_settings.get("id"))
 
-    async def start(self, thread: str, text: str | None = None, *, id: str | None = None) -> Receipt:
+    async def start(
+        self, thread: str, text: str | None = None, *, id: str | None = None, plan: Mapping[str, Any] | None = None
+    ) -> Receipt:
         """Begin with the openings, on the topic of the settings."""
-        if text is not None:
+        if text is not None or plan is not None:
             await self._check(thread)
-            raise Refused(f"debate {thread!r} starts with the topic of its settings; pass no text")
+            raise Refused(f"debate {thread!r} starts with the topic of its settings; pass no text, and no plan")
         topic = (await self.config(thread))["topic"]
         now = self.runtime.now()
         return await self.send(thread, {"type": "START", "message": {"text": topic, "at": now}, "at": now}, id=id)

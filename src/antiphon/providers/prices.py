@@ -82,13 +82,21 @@ class Prices:
         file = Path(path)
         try:
             raw = file.read_bytes()
+        except OSError as error:
+            raise ProviderError(Code.BAD_REQUEST, f"the price file {str(file)!r} is not valid: {error}") from error
+        return cls.parse(raw, file, policy=policy, limited=limited)
+
+    @classmethod
+    def parse(cls, raw: bytes, file: Path, *, policy: Policy | None = None, limited: bool = False) -> Self:
+        """Parse the content of a price file."""
+        try:
             table = tomllib.loads(raw.decode("utf-8"), parse_float=Decimal)
             models = table.get("models", {})
             if not isinstance(models, dict):
                 raise ValueError("models must be a table of prices")
             own = {name: _price(f"models.{name}", entry) for name, entry in models.items()}
             assumed = _price("assumed", table["assumed"]) if "assumed" in table else ASSUMED
-        except (OSError, ValueError) as error:
+        except ValueError as error:
             raise ProviderError(Code.BAD_REQUEST, f"the price file {str(file)!r} is not valid: {error}") from error
         file_version = table.get("version") or sha256(raw).hexdigest()[:12]
         return cls(own, own_version=f"{file.name} {file_version}", policy=policy, limited=limited, assumed=assumed)

@@ -23,6 +23,12 @@ class WindowSettings(TypedDict, total=False):
     mode: PermissionMode
 
 
+class GrantList(WindowSettings):
+    """What a window gives a thread while the server runs; `models` by address or file are for one from a file."""
+
+    models: NotRequired[list[str]]
+
+
 class CreateChat(NewThread, WindowSettings, FlowSettings):
     """A new chat; `tools` are names of `GET /tools`, `history` is that of an export."""
 
@@ -32,7 +38,10 @@ class CreateChat(NewThread, WindowSettings, FlowSettings):
 
 
 class CreateRun(NewThread, WindowSettings):
-    """A new run; without `agents`, those of `GET /agents`; `tools` are names of `GET /tools`."""
+    """A new run; without `agents`, those of `GET /agents`; `tools` are names of `GET /tools`.
+
+    `mcp` is the file of the MCP servers of a window, which names it again when the run is resumed.
+    """
 
     kind: Literal["run"]
     model: NotRequired[str | None]
@@ -54,6 +63,7 @@ class CreateRun(NewThread, WindowSettings):
     backoffMs: NotRequired[int | None]
     longestBackoffMs: NotRequired[int | None]
     graceMs: NotRequired[int | None]
+    mcp: NotRequired[str]
 
 
 class CreateDebate(NewThread):
@@ -100,7 +110,8 @@ class StartThread(TypedDict, total=False):
 class Respond(TypedDict):
     """The answer to an open request: a text, or a decision; at a limit, the new limit.
 
-    `scope` is one that the request offers. Commands are never run outside the sandbox by an answer over HTTP.
+    `scope` is one that the request offers. Only a window of the server's machine lets a command run `outside` its
+    sandbox, once.
     """
 
     requestId: str
@@ -109,6 +120,7 @@ class Respond(TypedDict):
     scope: NotRequired[Literal["once", "command", "folder", "host", "tool"]]
     reason: NotRequired[str]
     limit: NotRequired[float]
+    outside: NotRequired[bool]
 
 
 class ForkThread(TypedDict, total=False):
@@ -197,6 +209,21 @@ class WindowKeyList(TypedDict):
     """Keys of models by the names of their environment variables, for the window that sends them."""
 
     keys: dict[str, str]
+
+
+class PriceFile(TypedDict):
+    """The name of a price file, and its text."""
+
+    name: str
+    text: str
+
+
+class OpenWindow(TypedDict, total=False):
+    """A window that stays open: its MCP servers as in their file, their environment, and its price file."""
+
+    servers: dict[str, Any]
+    environment: dict[str, str]
+    prices: PriceFile
 
 
 class HandOver(TypedDict, total=False):

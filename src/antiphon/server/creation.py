@@ -20,7 +20,7 @@ async def create_from_body(context: ServerContext, body: dict[str, Any], *, is_w
     check_title(body.get("title"))
     settings = {key: value for key, value in take_local_settings(body, is_window=is_window).items() if key != "kind"}
     kind: str = body["kind"]
-    tools = offered_tools(context, is_window=is_window and "workspace" in settings)
+    tools = offered_tools(context, has_folder=is_window and "workspace" in settings)
     if kind in ("chat", "run") and "tools" in settings:
         settings["tools"] = _select_tools(tools, settings["tools"])
     elif kind == "run" and "workspace" in settings:

@@ -114,8 +114,13 @@ class ThreadService:
         content: dict[str, Any] = {"text": text} if parts is None else {"parts": list(parts)}
         return await self.begin(thread, id=id, message={"at": self.runtime.now(), **content})
 
-    async def start(self, thread: str, text: str | None = None, *, id: str | None = None) -> Receipt:
-        """Start a thread with its first message."""
+    async def start(
+        self, thread: str, text: str | None = None, *, id: str | None = None, plan: Mapping[str, Any] | None = None
+    ) -> Receipt:
+        """Start a thread with its first message; only a run takes a plan."""
+        if plan is not None:
+            await self._check(thread)
+            raise Refused(f"{self.noun} {thread!r} takes no plan, only a run does; pass none")
         if text is None:
             await self._check(thread)
             raise Refused(f"{self.noun} {thread!r} starts with a message; pass its text")
@@ -290,10 +295,10 @@ class ThreadService:
         """Return the context of a thread's content, or None if it has ended."""
         return content_of(await self.snapshot(id))
 
-    async def snapshot(self, id: str) -> Any:
-        """Return a thread's snapshot as JSON."""
+    async def snapshot(self, id: str, step: int | None = None) -> Any:
+        """Return a thread's snapshot as JSON, now or after an earlier step."""
         await self._check(id)
-        return await self.runtime.snapshot(id)
+        return await self.runtime.snapshot(id, step)
 
     async def state(self, id: str) -> RootState:
         """Return the state of a thread without its content."""

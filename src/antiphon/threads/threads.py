@@ -84,9 +84,11 @@ class Threads(ThreadService):
                 f"create it with onBusy {on_busy!r}, or send the message with {setting!r} or 'interrupt'"
             )
 
-    async def start(self, thread: str, text: str | None = None, *, id: str | None = None) -> Receipt:
-        """Start a thread: with its first message, with its task, or, a debate, with the topic of its settings."""
-        return await (await self._service(thread)).start(thread, text, id=id)
+    async def start(
+        self, thread: str, text: str | None = None, *, id: str | None = None, plan: Mapping[str, Any] | None = None
+    ) -> Receipt:
+        """Start a thread: with its first message, with its task and maybe a plan, or, a debate, with its topic."""
+        return await (await self._service(thread)).start(thread, text, id=id, plan=plan)
 
     async def stop(self, id: str, *, key: str | None = None) -> Receipt:
         """Stop the work of a thread; an event whose `key` was taken before is a `duplicate`, here and below."""

@@ -2,13 +2,12 @@
 
 import asyncio
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from antiphon import App
-from antiphon.cli.run.environment import RunSpec
+from antiphon.app import App, open_library
 from antiphon.cli.run.flow import FROM_FILE, ResumedRun, mode_in_force
+from antiphon.cli.run.spec import RunSpec
 from antiphon.stores import archive
 from tests.fixtures.agents import team
 
@@ -30,11 +29,11 @@ def create_run(store, mode):
 def resume_mode(store, id, mode, given=None):
     spec = RunSpec({}, {"consent": {"mode": mode}}, Path())
 
-    async def main():
-        async with App(store) as app:
-            return await mode_in_force(SimpleNamespace(runs=app.runs, id=id), spec, ResumedRun(id, given))
+    async def is_from_file():
+        async with open_library(store) as library:
+            return await library.is_from_file(id)
 
-    return asyncio.run(main())
+    return mode_in_force(spec, ResumedRun(id, given, asyncio.run(is_from_file())))
 
 
 def imported(source, target):

@@ -12,12 +12,13 @@ from antiphon.cli.default_model import settings_for
 from antiphon.cli.permission_prompt import TOO_LATE, PermissionDecision
 from antiphon.cli.render.plain import TextView
 from antiphon.cli.render.refresh import auto_refresh
-from antiphon.cli.windows import Window, models_of
+from antiphon.cli.windows.types import Window, as_client, models_of
 from antiphon.threads.activity import Activity
 from antiphon.threads.errors import NothingSaid, PlanOpen, Refused, UnknownRequest
 from antiphon.threads.kinds import Json, Record
 
 CHAT = "chat"
+RESUMING = "the process of this reply was lost; continuing it"
 Listener = Callable[[Activity], None]
 
 
@@ -31,6 +32,9 @@ class ChatClient:
         self.models = models_of(app)  # None on another machine, whose server checks them
         self.thread: str | None = None
         self._listener = listener
+        self._window = as_client(app)  # of the server that runs the chat, which outlives this window
+        if self._window is not None:
+            self._window.on_restart = view.line
         self._after: int | str = 0  # the cursor of the activity that was printed last
 
     @property
@@ -126,7 +130,22 @@ class ChatClient:
         return self.thread
 
     async def _print(self, after: int | str, stats: ReplyStats | None = None) -> ReplyStats:
-        """Print the activities after a step or cursor, until the chat is idle."""
+        """Print the activities after a step or cursor, until the chat is idle.
+
+        A reply whose server has ended meanwhile is continued by the next server.
+        """
+        restarts = 0 if self._window is None else self._window.restarts
+        printed = await self._print_once(after, stats)
+        if printed.status != "interrupted" or self._window is None or self._window.restarts == restarts:
+            return printed
+        self.view.line(RESUMING)
+        try:
+            receipt = await self.app.threads.resume(self.open_thread())
+        except Refused:  # another window has continued it
+            return await self._print(self._after)
+        return await self._print(receipt.seq - 1)
+
+    async def _print_once(self, after: int | str, stats: ReplyStats | None) -> ReplyStats:
         thread = self.open_thread()
         printer = ReplyPrinter(self.view, stats)
         async with auto_refresh(self.view):

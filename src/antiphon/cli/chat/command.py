@@ -8,7 +8,7 @@ from pathlib import Path
 from antiphon.cli.frame import CliCommand, UsageError
 from antiphon.cli.lookup import ID_HELP
 from antiphon.cli.options import add_json, add_store, positive_int, positive_number, store_file
-from antiphon.cli.windows import add_server, start_early
+from antiphon.cli.windows.access import add_server, start_early
 from antiphon.threads import MODES
 
 NO_RICH = "antiphon chat needs rich; run: pip install 'antiphon[cli]', or use --plain"
@@ -43,6 +43,7 @@ def run(options: argparse.Namespace) -> int:
     if find_spec("rich") is None and question is None and not options.plain:
         raise UsageError(NO_RICH)
     # Imported here because few chats have MCP servers, a question needs no conversation, and its server starts first.
+    options.servers = ()
     if options.mcp is not None:
         from antiphon.cli.chat.servers import chat_servers
 

@@ -24,7 +24,7 @@ EXPIRED = "the last reply waited for permission when its process ended; /resume 
 def hold_conversation(options: argparse.Namespace) -> int:
     """Read and answer messages until the user quits."""
     choice = choose_model(options.model)
-    opened = open_chat(options, choice, chat_view(options, is_question=False))
+    opened = open_chat(options, choice, chat_view(options, is_question=False), stays=True)
     with BackgroundLoop() as background, OpenOnLoop(background, opened) as client:
         prompt = Prompt(history_file())
         terminal = Terminal(background, client, prompt)

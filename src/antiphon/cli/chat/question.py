@@ -22,7 +22,7 @@ def ask_question(options: argparse.Namespace, question: str) -> int:
     view = chat_view(options, is_question=True)
     output = JsonOutput(sys.stdout) if options.json else None
     choice = choose_model(options.model)
-    opened = open_chat(options, choice, view, output.activity if output else None, starts=True)
+    opened = open_chat(options, choice, view, output.activity if output else None)
     with BackgroundLoop() as background, OpenOnLoop(background, opened) as client:
         if options.model is None:
             view.line((choice if client.thread is None else describe(client.config["model"])).summary)

@@ -4,23 +4,18 @@ import argparse
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from antiphon.cli.chat.client import ChatClient, Listener
+from antiphon.cli.chat.window import open_chat_window
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.foreign_models import allow_models
-from antiphon.cli.frame import UsageError
 from antiphon.cli.lookup import LAST, find_thread
 from antiphon.cli.options import store_file
 from antiphon.cli.render.plain import NullView, PlainView, TextView, can_draw
-from antiphon.cli.windows import Window, open_window
-from antiphon.threads.toolbox import tools_to_json
-from antiphon.tools.mcp.toolbox import McpTools
-
-if TYPE_CHECKING:
-    from antiphon.app import App
+from antiphon.cli.windows.access import is_from_file
 
 
 @asynccontextmanager
@@ -30,50 +25,28 @@ async def open_chat(
     view: TextView,
     listener: Listener | None = None,
     *,
-    starts: bool = False,
+    stays: bool = False,
 ) -> AsyncIterator[ChatClient]:
-    """Open the store, the models and the tools, and find the thread to continue; `starts` starts a server if needed."""
+    """Open the store, the models and the tools, and find the thread to continue; a window that `stays` is held open."""
     config: dict[str, Any] = {
         "model": choice.reference,
         "system": options.system,
         "consent": {"mode": options.mode or "ask"},
         **_limits(options),
     }
-    async with AsyncExitStack() as stack:
-        toolbox = None
+    async with open_chat_window(options, stays=stays) as (window, tools, problems):
         if options.mcp is not None:
-            toolbox = await stack.enter_async_context(McpTools(options.servers))
-            config["settings"] = {"options": {"tools": tools_to_json(toolbox.tools)}}
-            for problem in toolbox.problems:
-                view.line(f"{problem.server}: {problem.message}", "error")
-        window = await stack.enter_async_context(_open_window(options, toolbox, starts))
+            config["tools"] = tools
+        for problem in problems:
+            view.line(problem, "error")
         client = ChatClient(window, view, config, listener)
-        await _continue(client, LAST if options.last else options.thread, choice.reference if options.model else None)
+        await _continue(options, client, choice.reference if options.model else None)
         await _set_limits(client, _limits(options))
         if client.thread is not None and options.mode is not None:
             await window.threads.set_mode(client.thread, options.mode)
         if client.thread is None and client.models is not None:
             await client.models.check(choice.reference)  # fails before a message is typed
         yield client
-
-
-def _open_window(
-    options: argparse.Namespace, toolbox: McpTools | None, starts: bool
-) -> AbstractAsyncContextManager[Window]:
-    """Open the threads; tools of MCP servers run in this process, so their chats do, too."""
-    store = store_file(options)
-
-    def open_app() -> "App":
-        # Imported here because a client does not need it.
-        from antiphon.app import App
-
-        return App(store, toolbox=toolbox)
-
-    if toolbox is not None:
-        if getattr(options, "server", None) is not None:
-            raise UsageError("--mcp starts servers of this machine; remove it, or --server")
-        return open_app()
-    return open_window(options, store, open_app, starts=starts)
 
 
 def _limits(options: argparse.Namespace) -> dict[str, Any]:
@@ -85,15 +58,17 @@ def _limits(options: argparse.Namespace) -> dict[str, Any]:
     return {name: limit for name, limit in limits.items() if limit is not None}
 
 
-async def _continue(client: ChatClient, prefix: str | None, model: str | None) -> None:
+async def _continue(options: argparse.Namespace, client: ChatClient, model: str | None) -> None:
     """Find the chat to continue, and switch it to the named model."""
+    prefix = LAST if options.last else options.thread
     if prefix is None:
         return
     client.thread = await find_thread(client.app.library, prefix, "chat")
     current = (await client.read()).content["config"].get("model")
     used = model or current
-    if not hasattr(client.app, "connection"):  # a server asks for consent to a model of an imported thread itself
-        await allow_models(client.app.chats, client.thread, [used] if used else [], [model] if model else [])
+    # A server elsewhere asks for consent to a model of an imported thread itself.
+    if client.models is not None and await is_from_file(client.app, store_file(options), client.thread):
+        await allow_models(client.app.threads, client.thread, [used] if used else [], [model] if model else [])
     if model is None:
         client.config["model"] = current or client.config["model"]
     elif current != model or client.is_remote:

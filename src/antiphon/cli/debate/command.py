@@ -3,18 +3,19 @@
 import argparse
 import asyncio
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 from antiphon.app import App
-from antiphon.cli.debate.environment import announce, check_models, load_prices, open_output
+from antiphon.cli.debate.environment import announce, check_models, load_prices, open_output, price_file
 from antiphon.cli.debate.options import EXAMPLES, add_options, debate_settings, format_problems
-from antiphon.cli.debate.start import prepare, refuse_settings
+from antiphon.cli.debate.start import find_debate, prepare, refuse_settings
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.exports import check_target, write_export
 from antiphon.cli.frame import CliCommand, UsageError
-from antiphon.cli.lookup import find_thread
 from antiphon.cli.options import existing_store, store_file, used_flags
-from antiphon.cli.windows import release
+from antiphon.cli.windows.access import open_window
+from antiphon.cli.windows.opening import window_opening
 from antiphon.debate import InvalidConfig
 from antiphon.providers.registry import Models
 
@@ -53,7 +54,8 @@ def _check_resume(options: argparse.Namespace) -> None:
 
 
 async def _hold(options: argparse.Namespace, settings: dict[str, Any] | None, choice: ModelChoice | None) -> int:
-    store = await release(existing_store(options) if settings is None else store_file(options))
+    store = existing_store(options) if settings is None else store_file(options)
+    stored = await find_debate(store, options.resume) if settings is None else None
     output = open_output(options)
     prices = load_prices(options.prices)
     models = Models()
@@ -61,15 +63,15 @@ async def _hold(options: argparse.Namespace, settings: dict[str, Any] | None, ch
         await check_models(models, settings, prices)
     if choice is not None:
         output.note(announce(choice))
-    async with App(store, models=models, prices=prices) as app:
-        if settings is not None:
-            id = await app.debates.create(settings)
-        else:
-            id = await find_thread(app.library, options.resume, "debate")
+    opening = window_opening(prices=price_file(options.prices))
+    make_app = partial(App, store, models=models, prices=prices)
+    async with open_window(options, store, make_app, starts=True, releases=True, opening=opening) as window:
+        id = stored.id if stored is not None else await window.threads.create("debate", **(settings or {}))
         with closing(output):
-            controller, begin, after = await prepare(app.debates, id, output, options)
+            is_from_file = stored is not None and stored.is_from_file
+            controller, begin, after = await prepare(window, id, output, options, is_from_file=is_from_file)
             code = await controller.run(begin, after)
-            record = await app.library.read(id)
+            record = await window.library.read(id)
             output.end(controller.debate, record.content, code)
         if options.export is not None:
             write_export(record, options.export)

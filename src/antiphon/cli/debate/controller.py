@@ -9,9 +9,9 @@ from antiphon.cli.debate.plain_view import DebateOutput
 from antiphon.cli.debate.state import SPEAKING, DebateState
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED
 from antiphon.cli.raw_keys import TypedLine, read_keys
-from antiphon.debate.service import Debates
+from antiphon.cli.windows.types import Window, as_client
 from antiphon.runtime.errors import RuntimeFault
-from antiphon.threads.errors import ThreadError
+from antiphon.threads.errors import Refused, ThreadError
 
 REFRESH_S = 0.1
 INTERJECTION_PROMPT = "say: "
@@ -26,6 +26,8 @@ KEYS = {
     "l": "raise the limit",
     "q": "stop",
 }
+RAISE_LIMIT = "RAISE_LIMIT"
+RESUMING = "the process of this debate was lost; continuing from its last step"
 STOPPING = "stopping; press Ctrl-C again to leave at once"
 
 
@@ -59,8 +61,11 @@ def _has_arguments(debate: DebateState) -> bool:
 class DebateController:
     """Runs one debate to its end, or until the user cannot continue it."""
 
-    def __init__(self, debates: Debates, debate: DebateState, output: DebateOutput, *, is_interactive: bool) -> None:
-        self._debates = debates
+    def __init__(self, window: Window, debate: DebateState, output: DebateOutput, *, is_interactive: bool) -> None:
+        self._threads = window.threads
+        self._client = as_client(window)  # of the server that runs it, which outlives this window
+        if self._client is not None:
+            self._client.on_restart = output.note
         self.debate = debate
         self._output = output
         self._is_interactive = is_interactive
@@ -94,7 +99,7 @@ class DebateController:
 
     async def _watch(self, after: int | str) -> None:
         debate = self.debate
-        async for step in self._debates.steps(debate.id, after):
+        async for step in self._threads.steps(debate.id, after):
             for activity in step:
                 debate.apply(activity)
                 self._output.handle(activity, debate)
@@ -104,9 +109,13 @@ class DebateController:
 
     async def _can_continue(self) -> bool:
         """Resume an interrupted debate, or return whether the user can continue one that rests."""
-        if self.resumes_interrupted and self.debate.status == "interrupted":
+        is_lost = self.debate.status == "interrupted" and not self._is_cancelled
+        if is_lost and (self.resumes_interrupted or self._client is not None):
             self.resumes_interrupted = False
-            await self._debates.resume(self.debate.id)
+            if self._client is not None:
+                self._output.note(RESUMING)
+            with suppress(Refused):  # another window has continued it
+                await self._threads.resume(self.debate.id)
             return True
         continuing_keys = set(keys_now(self.debate)) - {"q", "a", "i"}
         return self._is_interactive and not self._is_cancelled and bool(continuing_keys)
@@ -137,7 +146,7 @@ class DebateController:
             return
         self._is_cancelled = True
         self._output.note(STOPPING)
-        self._submit(self._debates.stop(self.debate.id))
+        self._submit(self._threads.stop(self.debate.id))
 
     @asynccontextmanager
     async def _ticking(self) -> AsyncIterator[None]:
@@ -167,23 +176,23 @@ class DebateController:
 
     def _act(self, key: str) -> None:
         id = self.debate.id
-        debates = self._debates
+        threads = self._threads
         match key:
             case "i":
                 self._line = TypedLine(INTERJECTION_PROMPT)
             case "l":
                 self._line = TypedLine(LIMIT_PROMPT)
             case "p":
-                self._submit(debates.pause(id))
+                self._submit(threads.pause(id))
             case "r":
-                self._submit(debates.retry(id) if self.debate.state == "error" else debates.resume(id))
+                self._submit(threads.retry(id) if self.debate.state == "error" else threads.resume(id))
             case "j":
-                self._submit(debates.judge_now(id))
+                self._submit(threads.perform(id, "JUDGE_NOW"))
             case "a":
                 self.debate.has_open_warning = False
-                self._submit(debates.acknowledge(id))
+                self._submit(threads.perform(id, "ACKNOWLEDGE_WARNING"))
             case "q":
-                self._submit(debates.stop(id))
+                self._submit(threads.stop(id))
 
     def _type(self, line: TypedLine, key: str) -> None:
         is_complete = line.press(key)
@@ -194,14 +203,14 @@ class DebateController:
         if not is_complete or not text:
             return
         if line.prompt == INTERJECTION_PROMPT:
-            self._submit(self._debates.interject(self.debate.id, text))
+            self._submit(self._threads.say(self.debate.id, text))
             return
         try:
             limit = float(text)
         except ValueError:
             self._output.note(f"the limit must be an amount in USD, not {text!r}", "error")
             return
-        self._submit(self._debates.raise_limit(self.debate.id, limit))
+        self._submit(self._threads.perform(self.debate.id, RAISE_LIMIT, costLimit=limit))
 
     def _submit(self, work: Awaitable[object]) -> None:
         async def run() -> None:

@@ -40,10 +40,16 @@ async def check_models(models: Models, settings: dict[str, Any], prices: Prices)
             )
 
 
+def price_file(file: Path | None) -> Path | None:
+    """Return a price file, or the default one if it exists."""
+    path = file or default_path()
+    return path if file is not None or path.is_file() else None
+
+
 def load_prices(file: Path | None) -> Prices:
     """Load the prices of a file, or of the default file if it exists."""
-    path = file or default_path()
-    return Prices.load(path) if file is not None or path.is_file() else Prices()
+    path = price_file(file)
+    return Prices() if path is None else Prices.load(path)
 
 
 def open_output(options: argparse.Namespace) -> DebateOutput:

@@ -9,7 +9,7 @@ from typing import Any
 
 from antiphon.cli.default_model import SCRIPTED, ModelChoice, choose_model, context_limit
 from antiphon.cli.lookup import ID_HELP
-from antiphon.cli.options import add_store
+from antiphon.cli.options import add_no_server, add_store
 from antiphon.cli.render.units import plural
 from antiphon.debate import FORMATS, POSITIONS, FieldProblem, InvalidConfig, problems_with
 from antiphon.debate.settings import merged_settings
@@ -78,6 +78,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--plain", action="store_true", help="print plain text, each turn when it is complete")
     add("--prices", type=Path, metavar="FILE", help="price file (default: ANTIPHON_PRICES)")
     add_store(parser)
+    add_no_server(parser)
 
 
 def _number(text: str) -> Any:

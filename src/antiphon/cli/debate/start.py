@@ -3,36 +3,57 @@
 import argparse
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
-from antiphon.cli.debate.controller import DebateController
+from antiphon.app import open_library
+from antiphon.cli.debate.controller import RAISE_LIMIT, DebateController
 from antiphon.cli.debate.environment import debate_models
 from antiphon.cli.debate.plain_view import DebateOutput, next_step
 from antiphon.cli.debate.state import DebateState
 from antiphon.cli.foreign_models import allow_models
 from antiphon.cli.frame import UsageError
+from antiphon.cli.lookup import find_thread
 from antiphon.cli.options import used_flags
-from antiphon.debate.service import Debates
+from antiphon.cli.windows.types import AnyThreads, Window, as_client
 
 StartDebate = Callable[[], Awaitable[object]]
+DEBATE = "debate"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDebate:
+    """A stored debate, whose models are not believed if it was imported or restored."""
+
+    id: str
+    is_from_file: bool
+
+
+async def find_debate(store: Path, prefix: str) -> StoredDebate:
+    """Find the debate to continue by a prefix of its id, also while a server runs it."""
+    async with open_library(store) as library:
+        id = await find_thread(library, prefix, DEBATE)
+        return StoredDebate(id, await library.is_from_file(id))
 
 
 async def prepare(
-    debates: Debates, id: str, output: DebateOutput, options: argparse.Namespace
+    window: Window, id: str, output: DebateOutput, options: argparse.Namespace, *, is_from_file: bool
 ) -> tuple[DebateController, StartDebate, int | str]:
     """Return the controller of a debate, a function that starts or continues it, and the place to show it from."""
-    debate = DebateState.of(id, await debates.read(id))
-    controller = DebateController(debates, debate, output, is_interactive=output.is_drawn and sys.stdin.isatty())
+    threads = window.threads
+    debate = DebateState.of(id, (await window.library.read(id, DEBATE)).content)
+    controller = DebateController(window, debate, output, is_interactive=output.is_drawn and sys.stdin.isatty())
     is_resumed = options.resume is not None
     after: int | str = 0
     if is_resumed:
-        await _allow_models(debates, id, options)
-        activities, after = await debates.history(id)
+        await _allow_models(window, id, options, is_from_file=is_from_file)
+        activities, after = await threads.history(id)
         for activity in activities:
             debate.apply(activity)
-        begin: StartDebate = _continue(debates, controller, options.limit)
+        begin: StartDebate = _continue(threads, controller, options.limit)
     else:
-        begin = partial(debates.start, id)
+        begin = partial(threads.start, id)
     output.begin(debate, is_resumed=is_resumed)
     return controller, begin, after
 
@@ -43,13 +64,18 @@ def refuse_settings(flags: list[str]) -> None:
         raise UsageError(f"--resume keeps the original settings except --limit; remove {', '.join(flags)}")
 
 
-async def _allow_models(debates: Debates, id: str, options: argparse.Namespace) -> None:
-    if not await debates.library.is_from_file(id):
+async def _allow_models(window: Window, id: str, options: argparse.Namespace, *, is_from_file: bool) -> None:
+    client = as_client(window)
+    if client is not None:
+        await client.join(id)
+    if not is_from_file:
         refuse_settings(used_flags(options, ("model",)))
-    await allow_models(debates, id, debate_models(await debates.read(id)), options.model or ())
+        return
+    models = debate_models((await window.library.read(id, DEBATE)).content)
+    await allow_models(window.threads, id, models, options.model or ())
 
 
-def _continue(debates: Debates, controller: DebateController, limit: float | None) -> StartDebate:
+def _continue(threads: AnyThreads, controller: DebateController, limit: float | None) -> StartDebate:
     """Return a function that continues a debate; `UsageError` if it cannot be continued."""
     debate = controller.debate
     id = debate.id
@@ -58,7 +84,7 @@ def _continue(debates: Debates, controller: DebateController, limit: float | Non
     if debate.is_at_cost_limit:
         if limit is None:
             raise UsageError(f"debate {id} has reached its cost limit; {next_step(debate)}")
-        return lambda: debates.raise_limit(id, limit)
+        return lambda: threads.perform(id, RAISE_LIMIT, costLimit=limit)
     if debate.state == "error" and not debate.can_retry:
         raise UsageError(
             f"debate {id} failed and cannot be retried: {(debate.error or {}).get('message')}; {next_step(debate)}"
@@ -66,11 +92,11 @@ def _continue(debates: Debates, controller: DebateController, limit: float | Non
 
     async def begin() -> None:
         if debate.status == "pending":
-            await debates.start(id)
+            await threads.start(id)
         if limit is not None:
-            await debates.raise_limit(id, limit)
+            await threads.perform(id, RAISE_LIMIT, costLimit=limit)
         if debate.is_resting:
-            await (debates.retry(id) if debate.state == "error" else debates.resume(id))
+            await (threads.retry(id) if debate.state == "error" else threads.resume(id))
 
     # The runtime first settles what a lost process left running; then the debate is resumed.
     controller.resumes_interrupted = debate.status == "running"

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from antiphon.app import App
 from antiphon.cli.permission_prompt import TOO_LATE, Answerer
 from antiphon.cli.render.plain import TextView
 from antiphon.cli.render.refresh import auto_refresh
 from antiphon.cli.run.printer import RunPrinter
+from antiphon.cli.windows.types import AnyThreads, Window, as_client
 from antiphon.threads.activity import Activity
 from antiphon.threads.denials import agent_messages, find_denials
 from antiphon.threads.errors import Refused, UnknownRequest
@@ -17,6 +17,7 @@ from antiphon.threads.requests import PROVIDER_ERROR, OpenRequest
 
 CANCELLING = "cancelling …; press Ctrl-C again to leave at once"
 RESUMING = "the process of this run was lost; continuing from its last step"
+RUN = "run"
 Listener = Callable[[Activity], None]
 
 
@@ -24,9 +25,13 @@ class RunClient:
     """A run, followed until it waits for the user or ends."""
 
     def __init__(
-        self, app: App, id: str, view: TextView, printer: RunPrinter, listener: Listener | None = None
+        self, window: Window, id: str, view: TextView, printer: RunPrinter, listener: Listener | None = None
     ) -> None:
-        self.runs = app.runs
+        self._threads = window.threads
+        self._library = window.library
+        self._client = as_client(window)  # of the server that runs it, which outlives this window
+        if self._client is not None:
+            self._client.on_restart = view.line
         self.id = id
         self._view = view
         self._printer = printer
@@ -36,46 +41,67 @@ class RunClient:
 
     async def start(self, task: str, plan: Mapping[str, Any] | None = None) -> str:
         """Start the run with a task, follow it, and return its status."""
-        self._printer.set_limits((await self.runs.read(self.id))["limits"])
-        self._after = (await self.runs.start(self.id, task, plan=plan)).seq - 1
+        self._printer.set_limits((await self._library.read(self.id, RUN)).content["limits"])
+        self._after = (await self._threads.start(self.id, task, plan=plan)).seq - 1
         return await self.follow()
 
     async def resume(self) -> str:
         """Continue a run whose process was lost, follow it, and return its status."""
-        self._after = await self.runs.cursor(self.id)
-        context = await self.runs.content(self.id)
+        self._after = await self._threads.cursor(self.id)
+        context = await self._threads.content(self.id)
         if context is not None:
             self._printer.restore(context)
-        status = await self.runs.status(self.id)
+        status = await self._threads.status(self.id)
         if status == "running":
             # The runtime will settle what was lost, or the run continues by itself.
             status = await self.follow()
         if status == "interrupted" or (status == "waiting" and await self._is_lost()):
-            self._view.line(RESUMING)
-            self._after = (await self.runs.resume(self.id)).seq - 1
-            status = await self.follow()
+            status = await self._continue()
         return status
+
+    async def _continue(self) -> str:
+        self._view.line(RESUMING)
+        self._after = (await self._threads.resume(self.id)).seq - 1
+        return await self.follow()
 
     async def _is_lost(self) -> bool:
         """Return whether the process that asked is gone, or lacked a key.
 
         A question outlives its process, a request for permission does not.
         """
-        context = await self.runs.content(self.id)
+        context = await self._threads.content(self.id)
         if context is None or context["lostAgents"]:
             return context is not None
-        reasons = [request.reason for request in await self.runs.requests(self.id)]
+        reasons = [request.reason for request in await self._threads.requests(self.id)]
         if PROVIDER_ERROR in reasons or "permission" not in reasons:
             return PROVIDER_ERROR in reasons
-        async for activity in self.runs.follow(self.id, self._after):
+        if self._client is not None:  # the server that asked still runs
+            return False
+        async for activity in self._threads.follow(self.id, self._after):
             await self._handle(activity)
             if activity.kind == "interrupted":
                 break
         return True
 
     async def follow(self) -> str:
-        """Print activities until the run waits for the user or ends; return its status."""
-        idle = self.runs.until_idle(self.id, self._after)
+        """Print activities until the run waits for the user or ends; return its status.
+
+        A run whose server has ended is continued by the next server.
+        """
+        status = await self._follow()
+        while status == "interrupted" and self._client is not None:
+            self._view.line(RESUMING)
+            try:
+                self._after = (await self._threads.resume(self.id)).seq - 1
+            except Refused:
+                if await self._threads.status(self.id) == status:
+                    raise
+                # Another window has continued it.
+            status = await self._follow()
+        return status
+
+    async def _follow(self) -> str:
+        idle = self._threads.until_idle(self.id, self._after)
         async with auto_refresh(self._view):
             async for activity in idle:
                 await self._handle(activity)
@@ -83,7 +109,7 @@ class RunClient:
 
     async def wait_for_status(self) -> str:
         """Print activities until the run has another status, and then as `follow` does."""
-        async for activity in self.runs.follow(self.id, self._after):
+        async for activity in self._threads.follow(self.id, self._after):
             await self._handle(activity)
             if activity.kind == "status":
                 break
@@ -103,17 +129,17 @@ class RunClient:
         if not result.get("isError") or not self._printer.awaits_result(result["id"]):
             return None
         # At that step: meanwhile the agent may have ended, and its conversation with it.
-        snapshot = await self.runs.runtime.snapshot(self.id, activity.seq)
+        snapshot = await self._threads.snapshot(self.id, activity.seq)
         return find_denials(agent_messages(snapshot, activity.speaker or ""), [result["id"]]).get(result["id"])
 
     async def request(self) -> OpenRequest | None:
         """Return the first request to the user, if any."""
-        requests = await self.runs.requests(self.id)
+        requests = await self._threads.requests(self.id)
         return requests[0] if requests else None
 
     async def outcome(self) -> Json | None:
         """Return the result of the run; None while it is running."""
-        return self.result if self.result is not None else await self.runs.result(self.id)
+        return self.result if self.result is not None else await find_result(self._threads, self.id)
 
     def decide(self, request: OpenRequest, answerer: Answerer) -> dict[str, Any]:
         """Get the answer to a request, on the main thread."""
@@ -126,7 +152,7 @@ class RunClient:
     async def answer(self, request: OpenRequest, answer: Mapping[str, Any]) -> str:
         """Send the answer to a request and follow the run."""
         try:
-            await self.runs.answer(self.id, request=request.id, **answer)
+            await self._threads.answer(self.id, request=request.id, **answer)
         except UnknownRequest:
             self._view.line(TOO_LATE, "error")
         return await self.follow()
@@ -135,9 +161,15 @@ class RunClient:
         """Stop the run, if it is still running; a running tool gets a short time to finish."""
         self._view.line(CANCELLING)
         with suppress(Refused):
-            await self.runs.stop(self.id)
+            await self._threads.stop(self.id)
 
     async def cancel_and_follow(self) -> str:
         """Stop the run and follow it to its end."""
         await self.cancel()
         return await self.follow()
+
+
+async def find_result(threads: AnyThreads, id: str) -> Json | None:
+    """Return the result of a run from its journal; None while it is running."""
+    activities, _ = await threads.history(id)
+    return next((activity.facts for activity in reversed(activities) if activity.kind == "run_ended"), None)

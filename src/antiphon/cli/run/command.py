@@ -8,8 +8,9 @@ from antiphon.cli.frame import INTERRUPTED, CliCommand, UsageError, print_error
 from antiphon.cli.interruptible import InterruptibleWait, Quit
 from antiphon.cli.options import store_file, used_flags
 from antiphon.cli.readline_sigint import watch_sigint
-from antiphon.cli.run.environment import RunSpec, open_environment
-from antiphon.cli.run.flow import NewRun, ResumedRun, dry_run, find_resumable_run, mode_in_force, open_run, run_to_end
+from antiphon.cli.run.dry_run import dry_run
+from antiphon.cli.run.environment import open_environment
+from antiphon.cli.run.flow import NewRun, ResumedRun, find_resumable_run, mode_in_force, open_run, run_to_end
 from antiphon.cli.run.options import (
     EXAMPLES,
     FOR_FOREIGN,
@@ -22,7 +23,7 @@ from antiphon.cli.run.options import (
     stored_spec,
 )
 from antiphon.cli.run.output import RunOutput, leave
-from antiphon.cli.windows import free_store
+from antiphon.cli.run.spec import RunSpec
 
 
 def run(options: argparse.Namespace) -> int:
@@ -35,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
         plan = run_plan(options, spec)
     except (KeyboardInterrupt, EOFError):
         return print_error("run", "interrupted; nothing was started", INTERRUPTED)
-    store = free_store(store_file(options))
+    store = store_file(options)
     return dry_run(options, store, spec, task) if options.dry_run else _run(options, store, spec, NewRun(task, plan))
 
 
@@ -43,7 +44,7 @@ def _resume(options: argparse.Namespace) -> int:
     task = ["TASK"] if options.task else []
     if task or used_flags(options, [name for name in FOR_NEW if name not in FOR_FOREIGN]):
         _refuse([*used_flags(options, FOR_NEW), *task])
-    store = free_store(store_file(options))
+    store = store_file(options)
     stored = find_resumable_run(store, options.resume)
     if stored.is_from_file:
         # What reaches this machine is named by a person, not by a file.
@@ -51,7 +52,7 @@ def _resume(options: argparse.Namespace) -> int:
     else:
         _refuse(used_flags(options, FOR_FOREIGN))
         spec = stored_spec(options, stored.config)
-    return _run(options, store, spec, ResumedRun(stored.id, options.mode))
+    return _run(options, store, spec, ResumedRun(stored.id, options.mode, stored.is_from_file))
 
 
 def _refuse(flags: list[str]) -> None:
@@ -62,9 +63,9 @@ def _refuse(flags: list[str]) -> None:
 def _run(options: argparse.Namespace, store: Path, spec: RunSpec, start: NewRun | ResumedRun) -> int:
     output = RunOutput.of(options)
     # The first Ctrl-C cancels the run, any other leaves at once.
-    with BackgroundLoop() as background, OpenOnLoop(background, open_environment(store, spec)) as environment:
+    with BackgroundLoop() as background, OpenOnLoop(background, open_environment(options, store, spec)) as environment:
         client = background.call(open_run(environment, spec, start, output))
-        mode = background.call(mode_in_force(client, spec, start))
+        mode = mode_in_force(spec, start)
         output.greet(client.id, spec, mode, environment.problems, environment.undo_problem(mode))
         interruptible = InterruptibleWait(background, client.cancel, second_press_s=float("inf"))
         try:

@@ -1,24 +1,21 @@
-"""Course of a run on the main thread: starting or resuming it, answering its agents, and dry runs."""
+"""Course of a run on the main thread: starting or resuming it, and answering its agents."""
 
-import argparse
 import asyncio
-import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from antiphon.app import open_library
-from antiphon.background_loop import BackgroundLoop, OpenOnLoop
-from antiphon.cli.frame import DONE, FAILED, INTERRUPTED, UsageError
+from antiphon.cli.frame import UsageError
 from antiphon.cli.interruptible import InterruptibleWait
 from antiphon.cli.lookup import find_thread
 from antiphon.cli.permission_prompt import Answerer
-from antiphon.cli.render.plain import PlainView, write
 from antiphon.cli.run.client import RunClient
-from antiphon.cli.run.environment import RunEnvironment, RunSpec, models_by_place, open_environment
+from antiphon.cli.run.environment import RunEnvironment
 from antiphon.cli.run.output import RunOutput
+from antiphon.cli.run.spec import RunSpec, models_by_place
+from antiphon.cli.windows.types import as_client
 from antiphon.threads.library import Library
 
 NOT_RESUMABLE = {
@@ -40,10 +37,11 @@ class NewRun:
 
 @dataclass(frozen=True, slots=True)
 class ResumedRun:
-    """An existing run, to be resumed, possibly with another mode."""
+    """An existing run, to be resumed, possibly with another mode; one from a file has the folder of the options."""
 
     id: str
     mode: str | None = None
+    is_from_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,26 +80,36 @@ async def open_run(
     environment: RunEnvironment, spec: RunSpec, start: NewRun | ResumedRun, output: RunOutput
 ) -> RunClient:
     """Return a client of the run, which is created if it is new."""
+    window = environment.window
     if isinstance(start, ResumedRun):
         id = start.id
+        client = as_client(window)
+        if client is not None:
+            await client.join(id, folder=spec.workspace if start.is_from_file else None)
         for reference in models_by_place(spec):  # a person has named those of a run from a file
-            await environment.app.runs.allow_model(id, reference)
+            await window.threads.allow_model(id, reference)
         if start.mode is not None:
-            await environment.app.runs.set_mode(id, start.mode)
+            await window.threads.set_mode(id, start.mode)
     else:
-        settings = {**spec.settings, "tools": environment.tools}
-        id = await environment.app.runs.create(dict(spec.agents), **settings)
+        id = await create_run(environment, spec)
     listener = output.json.activity if output.json is not None else None
-    return RunClient(environment.app, id, output.view, output.printer, listener)
+    return RunClient(window, id, output.view, output.printer, listener)
 
 
-async def mode_in_force(client: RunClient, spec: RunSpec, start: NewRun | ResumedRun) -> str:
+async def create_run(environment: RunEnvironment, spec: RunSpec, **more: Any) -> str:
+    """Create a run, with the tools of its environment; return its id."""
+    tools = {} if environment.tools is None else {"tools": environment.tools}
+    settings = {**spec.settings, **tools, **more}
+    return await environment.window.threads.create("run", agents=dict(spec.agents), **settings)
+
+
+def mode_in_force(spec: RunSpec, start: NewRun | ResumedRun) -> str:
     """Return the mode of a run in words: as given, or as stored, unless that came with a file."""
     given = start.mode if isinstance(start, ResumedRun) else None
     stored = str((spec.settings.get("consent") or {}).get("mode", "ask"))
     if given is not None or stored in ("ask", "plan"):
         return given or stored
-    is_from_file = await client.runs.library.is_from_file(client.id)
+    is_from_file = isinstance(start, ResumedRun) and start.is_from_file
     return f"ask (was {stored}, but {FROM_FILE}; --mode {stored} gives it again)" if is_from_file else stored
 
 
@@ -122,26 +130,3 @@ def run_to_end(
         else:
             status = interruptible.wait(client.answer(request, answer))
     return status
-
-
-def dry_run(options: argparse.Namespace, store: Path, spec: RunSpec, task: str) -> int:
-    """Print only the plan, as JSON; return 1 if it is uncertain."""
-
-    async def make_plan(environment: RunEnvironment) -> tuple[dict[str, Any], Any]:
-        settings = {**spec.settings, "tools": environment.tools}
-        planned = await environment.app.runs.dry_run(dict(spec.agents), task, **settings)
-        return planned, await environment.app.runs.result(planned["run"])
-
-    if sys.stderr.isatty() and not options.quiet:
-        write(sys.stderr, "planning …\n")
-    with BackgroundLoop() as background, OpenOnLoop(background, open_environment(store, spec)) as environment:
-        try:
-            plan, result = background.call(make_plan(environment))
-        except KeyboardInterrupt:
-            return INTERRUPTED
-    write(sys.stdout, json.dumps(plan, indent=2) + "\n")
-    error = ((result or {}).get("error") or {}).get("message")
-    if not plan["isSure"] and not options.quiet:
-        reason = error or "; ".join(plan["warnings"]) or "the planner is not confident"
-        PlainView(sys.stderr).line(f"antiphon run: the plan is uncertain (confidence {plan['confidence']}): {reason}")
-    return DONE if plan["isSure"] else FAILED

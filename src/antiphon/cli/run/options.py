@@ -10,12 +10,12 @@ from antiphon.agents.plans import BadPlan, load_plan
 from antiphon.cli.default_model import choose_model
 from antiphon.cli.frame import UsageError
 from antiphon.cli.lookup import ID_HELP
-from antiphon.cli.options import add_json, add_store, positive_int, positive_number
+from antiphon.cli.options import add_json, add_no_server, add_store, positive_int, positive_number
 from antiphon.cli.render.plain import PlainView
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.run.agents import FOLDER
-from antiphon.cli.run.environment import GRACE_MS, RULES, RunSpec, models_by_place, models_of, stored_workspace
 from antiphon.cli.run.folder import RunFolder, stored_servers
+from antiphon.cli.run.spec import GRACE_MS, RULES, RunSpec, models_by_place, run_models, stored_workspace
 from antiphon.providers.local.sources import absolute_reference
 from antiphon.threads import MODES
 
@@ -76,6 +76,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("-q", "--quiet", action="store_true", help="print only the result")
     add_json(parser, "print each activity as a JSON object, and the result as the last one")
     add_store(parser)
+    add_no_server(parser)
 
 
 def run_task(options: argparse.Namespace) -> str:
@@ -145,7 +146,7 @@ def foreign_spec(options: argparse.Namespace, config: Mapping[str, Any]) -> RunS
         raise UsageError(f"{options.workspace}: no such folder")
     spec = RunSpec(config["agents"], config, workspace, stored_servers(workspace, options, options.mcp))
     named = {absolute_reference(name) for name in (options.model, *(options.fallback or ())) if name is not None}
-    unknown = sorted(named - set(models_of(spec)))
+    unknown = sorted(named - set(run_models(spec)))
     if unknown:
         raise UsageError(f"this run does not use the model {unknown[0]}; start a new run to use it")
     for reference in models_by_place(spec):

@@ -18,8 +18,8 @@ from antiphon.cli.render.json_output import JsonOutput
 from antiphon.cli.render.plain import NullView, PlainView, TextView, can_draw, write
 from antiphon.cli.render.text_width import sanitize_lines
 from antiphon.cli.run.dashboard import Dashboard
-from antiphon.cli.run.environment import RunSpec
 from antiphon.cli.run.printer import RunPrinter
+from antiphon.cli.run.spec import RunSpec
 
 UNATTENDED = "no user to ask: calls that need permission are denied; --mode auto-edit or auto allows more"
 NOT_DONE: Mapping[str, str] = {

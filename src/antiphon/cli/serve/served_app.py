@@ -30,6 +30,7 @@ async def open_app(
     from antiphon.providers.registry import Models
     from antiphon.server.models import ServedModels, WindowModels
     from antiphon.server.windows.keys import WindowKeys
+    from antiphon.server.windows.prices import WindowPrices
 
     limits = owner_limits(options)
     if local is None:
@@ -39,9 +40,18 @@ async def open_app(
         )
     keys = WindowKeys(local.windows)
     folders = local.folders
+    prices = WindowPrices(local.windows)
 
     def make() -> App:
         models = Models(keys=keys) if is_free or options.any_model else WindowModels(keys=keys)
-        return App(store, models=models, toolbox=folders, undo=folders.undo, limits=limits, window_ms=options.window_ms)
+        return App(
+            store,
+            models=models,
+            prices=prices,
+            toolbox=folders,
+            undo=folders.undo,
+            limits=limits,
+            window_ms=options.window_ms,
+        )
 
     return await stack.enter_async_context(own_store(make, local))

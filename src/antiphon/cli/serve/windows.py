@@ -32,7 +32,9 @@ def open_local(stack: AsyncExitStack, store: Path, mode: "Mode", others: Toolbox
     undo = stack.enter_context(UndoFolder(undo_path()))
     folders = Folders(others, undo=undo, hidden=(*store_files(store), path.parent))
     stack.callback(folders.close)
-    return LocalServer(path, store.resolve(), mode, folders)
+    local = LocalServer(path, store.resolve(), mode, folders)
+    stack.push_async_callback(local.servers.close)
+    return local
 
 
 def is_used_by_windows() -> bool:

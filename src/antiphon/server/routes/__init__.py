@@ -7,9 +7,20 @@ from collections.abc import Mapping
 from importlib import import_module
 
 from antiphon.server.contracts import Routes
-from antiphon.server.routes import actions, actors, administration, catalog, local, streams, system, threads, web
+from antiphon.server.routes import (
+    actions,
+    actors,
+    administration,
+    catalog,
+    local,
+    streams,
+    system,
+    threads,
+    web,
+    windows,
+)
 
-MODULES = (threads, actions, streams, catalog, actors, administration, web, system, local)
+MODULES = (threads, actions, streams, catalog, actors, administration, web, system, local, windows)
 OWN_ROUTES: tuple[Routes, ...] = tuple(module.routes for module in MODULES)
 FACADES: Mapping[str, tuple[str, ...]] = {
     "v1": ("openai.chat_routes", "openai.response_routes", "openai.model_routes"),

@@ -23,6 +23,8 @@ from antiphon.server.contracts import Routes, json_response, read_body
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import Checkpoints, OpenedThread, PlanReply, ReceiptReply, UsageReply
 from antiphon.server.requests import Key, ThreadId, letter_id, receipt_response, require_kind, thread_response
+from antiphon.server.windows.local import is_local
+from antiphon.server.windows.rules import NO_SOCKET
 
 routes = Routes("actions")
 
@@ -54,6 +56,8 @@ async def send_message(request: Request, context: Context, id: ThreadId, key: Ke
 async def respond(request: Request, context: Context, id: ThreadId, key: Key = None) -> Response:
     """A question in words, a permission by a decision, a limit by a decision and maybe the new limit."""
     body = await read_body(request, Respond)
+    if body.get("outside") and not is_local(request.scope):
+        raise ProblemError("not_allowed", f"outside: {NO_SOCKET}")
     answer = {name: value for name, value in body.items() if name not in ("requestId", "text")}
     receipt = await context.app.threads.answer(
         id, body.get("text"), request=body["requestId"], key=letter_id(key), **answer

@@ -46,7 +46,7 @@ async def read_tools(request: Request, context: Context) -> Response:
     """None of them acts on the host, unless the operator allows a workspace, or a window of the host asks."""
     rows = [
         {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters), "risk": tool.risk}
-        for tool in offered_tools(context, is_window=is_local(request.scope))
+        for tool in offered_tools(context, has_folder=is_local(request.scope))
     ]
     return json_response({"items": rows})
 

@@ -1,21 +1,18 @@
-"""Routes for windows of the server's machine, over its socket: the server itself, keys, folders, handing over."""
+"""Routes of the server itself for windows of its machine, over its socket: what it is, and handing over."""
 
 import logging
 import os
 
 from fastapi import Request, Response
 
-from antiphon.providers.errors import ProviderError
-from antiphon.server.bodies import HandOver, WindowKeyList, WindowSettings
+from antiphon.server.bodies import HandOver
 from antiphon.server.context import Context
 from antiphon.server.contracts import Routes, json_response, read_body
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import HandOverReply, LocalReply
-from antiphon.server.requests import ThreadId
 from antiphon.server.windows.idle import is_busy
-from antiphon.server.windows.keys import KEY_VARIABLES, WINDOW
-from antiphon.server.windows.rules import Local, check_folder, check_mode
-from antiphon.server.windows.threads import continue_waiting
+from antiphon.server.windows.keys import KEY_VARIABLES
+from antiphon.server.windows.rules import Local
 from antiphon.version import VERSION
 
 routes = Routes("local")
@@ -27,47 +24,6 @@ async def read_local(local: Local) -> Response:
     """Its version, process and store; and the names of the keys that it takes from windows."""
     about = {"version": VERSION, "pid": os.getpid(), "store": str(local.store), "startedAt": local.started_at}
     return json_response({**about, "mode": local.mode, "keys": list(KEY_VARIABLES)})
-
-
-@routes.add("PUT", "/local/keys", "Give the keys of a window to its threads", takes=WindowKeyList, status=204)
-async def put_keys(request: Request, context: Context, local: Local) -> Response:
-    """They stay in memory as long as the server runs, for threads that the window has created or continued.
-
-    Threads that wait for one of these keys continue.
-    """
-    window = WINDOW.get()
-    if window is None:
-        raise ProblemError("bad_header", "the header Antiphon-Window names the window; send it")
-    try:
-        body = await read_body(request, WindowKeyList)
-    except ProblemError as problem:
-        # The text of the problem may quote a key.
-        raise ProblemError(problem.code, "keys must map names of variables to texts") from None
-    for name in body["keys"]:
-        if name not in KEY_VARIABLES:
-            raise ProblemError("bad_settings", f"keys are named by their variables: {', '.join(KEY_VARIABLES)}")
-    try:
-        local.windows.set_keys(window, body["keys"])
-    except ProviderError as error:
-        raise ProblemError("bad_settings", error.message) from None
-    await continue_waiting(context, local, body["keys"])
-    return Response(status_code=204)
-
-
-@routes.add(
-    "PUT", "/local/threads/{id}", "Give a thread a folder or a permission mode", takes=WindowSettings, status=204
-)
-async def put_thread(request: Request, context: Context, local: Local, id: ThreadId) -> Response:
-    """It holds as long as the server runs, also for a thread that was imported or restored."""
-    body = await read_body(request, WindowSettings)
-    await context.app.threads.status(id)
-    folder = check_folder(body["workspace"]) if "workspace" in body else None
-    mode = check_mode(body["mode"]) if "mode" in body else None
-    if folder is not None:
-        local.folders.give(id, folder)
-    if mode is not None:
-        await context.app.threads.set_mode(id, mode)
-    return Response(status_code=204)
 
 
 @routes.add(

@@ -3,7 +3,8 @@
 1. The folder of a thread is a setting that only a window of this machine can give it, when it is created. It is stored
    with the thread, so that it holds after a restart.
 2. A thread that was imported or restored brings no folder along: a window gives it one as long as the server runs.
-3. The tools of a folder are opened by the first call in it, shared by its threads, and closed when nothing has used
+3. The tools of the MCP servers of a window are added for the threads that it works on.
+4. The tools of a folder are opened by the first call in it, shared by its threads, and closed when nothing has used
    them for a while.
 """
 
@@ -18,6 +19,7 @@ from antiphon.paths import undo_path
 from antiphon.providers.base import Tool
 from antiphon.runtime.histories import HistoryIds, is_continued
 from antiphon.runtime.records import Origin
+from antiphon.server.windows.servers import WindowServers
 from antiphon.threads.toolbox import NoTools, Toolbox
 from antiphon.tools.errors import ToolsError
 from antiphon.tools.undo.folder import UndoFolder
@@ -62,6 +64,7 @@ class Folders:
     ) -> None:
         self.others = others or NoTools()
         self.undo = undo
+        self.servers: WindowServers | None = None
         self._hidden = tuple(str(path) for path in hidden)
         self._given: dict[str, Path] = {}
         self._open: dict[Path, _OpenFolder] = {}
@@ -71,6 +74,16 @@ class Folders:
 
     @property
     def tools(self) -> Sequence[Tool]:
+        """The tools of every folder, and those of the MCP servers of the window that asks."""
+        return (*self.folder_tools, *self.server_tools)
+
+    @property
+    def server_tools(self) -> Sequence[Tool]:
+        """The tools of the MCP servers of the window that asks."""
+        return () if self.servers is None else self.servers.tools
+
+    @property
+    def folder_tools(self) -> Sequence[Tool]:
         """The tools of every folder."""
         if self._tools is None:
             # Imported here because the tools are slow to load, and many threads use none.
@@ -109,7 +122,12 @@ class Folders:
 
     @asynccontextmanager
     async def lease(self, thread: str) -> AsyncIterator[Toolbox]:
-        """Yield the tools of a thread's folder, which stay open meanwhile."""
+        """Yield the tools of a thread: those of its folder, which stay open meanwhile, and of its MCP servers."""
+        async with self._lease_folder(thread) as box:
+            yield box if self.servers is None else self.servers.add_to(box, thread)
+
+    @asynccontextmanager
+    async def _lease_folder(self, thread: str) -> AsyncIterator[Toolbox]:
         folder = await self.folder_of(thread)
         if folder is None:
             yield self.others

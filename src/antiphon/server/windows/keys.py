@@ -1,4 +1,4 @@
-"""Windows: terminals and programs of this machine, their keys, and the threads that they work on.
+"""Windows: terminals and programs of this machine, their keys and prices, and the threads that they work on.
 
 1. A window is named by a header of its requests. It gives its keys to the server, which keeps them in memory.
 2. The keys of a window are used for threads that it has created or continued, and for no others, as long as the server
@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from antiphon.errors import Code
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import OPTIONAL_VARIABLES, VARIABLES, Keys, Secret, make_secret, variables_of
+from antiphon.providers.prices import Prices
 from antiphon.runtime.tasks import CURRENT
 
 WINDOW: ContextVar[str | None] = ContextVar("antiphon_window", default=None)
@@ -23,15 +24,17 @@ KEY_VARIABLES = tuple(
 )  # fmt: skip
 MOST_WINDOWS = 1000
 MOST_THREADS = 100_000
+MOST_JOINED = 8  # windows that are remembered of a thread
 
 
 class Windows:
-    """The windows of a server with their keys, and the threads that they work on, the latest window first."""
+    """The windows of a server with keys and prices, and the threads that they work on, the latest window first."""
 
-    __slots__ = ("_keys", "_threads")
+    __slots__ = ("_keys", "_prices", "_threads")
 
     def __init__(self) -> None:
         self._keys: dict[str, dict[str, Secret]] = {}
+        self._prices: dict[str, Prices] = {}
         self._threads: dict[str, list[str]] = {}
 
     def __repr__(self) -> str:
@@ -50,12 +53,31 @@ class Windows:
             idle = next((name for name in self._keys if name not in in_use and name != window), None)
             self._keys.pop(idle if idle is not None else next(iter(self._keys)))
 
+    def set_prices(self, window: str, prices: Prices) -> None:
+        """Keep the prices of a window, in place of those it had."""
+        self._prices.pop(window, None)
+        self._prices[window] = prices
+        if len(self._prices) > MOST_WINDOWS:
+            self._prices.pop(next(iter(self._prices)))
+
+    def prices_of(self, thread: str) -> Prices | None:
+        """Return the prices of the window that worked on a thread last, among those that have some."""
+        return next((self._prices[name] for name in self.windows_of(thread) if name in self._prices), None)
+
+    def windows_of(self, thread: str) -> list[str]:
+        """Return the windows that work on a thread, the latest first."""
+        return self._threads.get(thread, [])
+
+    def threads_of(self, window: str) -> list[str]:
+        """Return the threads that a window works on."""
+        return [thread for thread, windows in self._threads.items() if window in windows]
+
     def join(self, window: str | None, thread: str) -> None:
         """Note that a window works on a thread."""
         if window is None:
             return
-        windows = [name for name in self._threads.get(thread, ()) if name != window and name in self._keys]
-        self._threads[thread] = [window, *windows]
+        others = [name for name in self._threads.get(thread, ()) if name != window]
+        self._threads[thread] = [window, *others][:MOST_JOINED]
         if len(self._threads) > MOST_THREADS:
             self._threads.pop(next(iter(self._threads)))
 
@@ -69,7 +91,7 @@ class Windows:
 
     def find(self, thread: str | None, window: str | None, name: str) -> Secret | None:
         """Return the key of a provider for a thread, or for the window that asks."""
-        windows = self._threads.get(thread, []) if thread is not None else [window] if window is not None else []
+        windows = self.windows_of(thread) if thread is not None else [window] if window is not None else []
         for each in windows:
             keys = self._keys.get(each, {})
             for variable in variables_of(name):

@@ -24,6 +24,7 @@ from antiphon.server.access import Headers
 from antiphon.server.problems import ProblemError
 from antiphon.server.windows.folders import Folders
 from antiphon.server.windows.keys import IS_LOCAL, WINDOW, Windows
+from antiphon.server.windows.servers import WindowServers
 
 LOCAL = "antiphon.local"  # key in the scope of a request over the socket
 HOSTS = ("", "local")
@@ -51,6 +52,11 @@ class LocalServer:
     windows: Windows = field(default_factory=Windows)
     started_at: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
     stop: Callable[[], None] = _stop_nothing
+    servers: WindowServers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.servers = WindowServers(self.windows)
+        self.folders.servers = self.servers
 
 
 def open_local_socket(path: Path) -> socket.socket:

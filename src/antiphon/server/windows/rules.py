@@ -17,6 +17,7 @@ from antiphon.server.windows.local import LocalServer, is_local
 from antiphon.threads import MODES
 
 MODE = "mode"
+MCP = "mcp"
 # Changes of a thread that let no tool run.
 HARMLESS = ("stop", "pause", "archive", "unarchive")
 CHANGING = ("threads", "actors")
@@ -45,12 +46,17 @@ async def check_remote_change(context: ServerContext, method: str, path: str) ->
 
 
 async def check_no_folder(context: ServerContext, thread: str) -> None:
-    """Raise `ProblemError` if a thread uses tools in a folder of this machine, which only windows may continue.
+    """Raise `ProblemError` if a thread uses tools of a window: in a folder of this machine, or of its MCP servers.
 
-    A thread without a folder may be continued over TCP, but no longer with the keys of windows.
+    A thread without them may be continued over TCP, but no longer with the keys of windows.
     """
     if context.local is None:
         return
+    if context.local.servers.of_thread(thread) is not None:
+        raise ProblemError(
+            "not_allowed",
+            f"thread {thread!r} uses MCP servers of a terminal of the server's machine; continue it there",
+        )
     try:
         folder = await context.local.folders.folder_of(thread)
     except RuntimeFault:
@@ -69,7 +75,7 @@ def take_local_settings(body: dict[str, Any], *, is_window: bool) -> dict[str, A
     settings = dict(body)
     mode = settings.pop(MODE, None)
     if not is_window:
-        for name in (WORKSPACE, MODE):
+        for name in (WORKSPACE, MODE, MCP):
             if name in body:
                 raise ProblemError("not_allowed", f"{name}: {NO_SOCKET}")
         return settings
@@ -80,13 +86,13 @@ def take_local_settings(body: dict[str, Any], *, is_window: bool) -> dict[str, A
     return settings
 
 
-def offered_tools(context: ServerContext, *, is_window: bool) -> Sequence[Tool]:
-    """Return the tools that a request may name: those of its folder for a window, and those of the operator's else."""
+def offered_tools(context: ServerContext, *, has_folder: bool) -> Sequence[Tool]:
+    """Return the tools that a request may name: those of its folder, or of the operator's, and its MCP servers'."""
     if context.local is None:
         toolbox = context.app.chats.resources.toolbox
         return () if toolbox is None else toolbox.tools
     folders = context.local.folders
-    return folders.tools if is_window else folders.others.tools
+    return folders.tools if has_folder else (*folders.others.tools, *folders.server_tools)
 
 
 def check_folder(text: str) -> Path:

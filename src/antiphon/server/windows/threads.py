@@ -1,6 +1,6 @@
 """Threads that windows work on: their keys and models are used for them, until they are deleted."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -59,13 +59,18 @@ async def _continue(context: ServerContext, thread: str, variables: Collection[s
 
 async def _trust_models(context: ServerContext, thread: str) -> None:
     """Let a thread use the models that it was created with."""
-    models = context.app.models
-    if not isinstance(models, WindowModels):
+    if not isinstance(context.app.models, WindowModels):
         return
     with suppress(RuntimeFault):  # the route says that there is no such thread
         origin = await context.app.runtime.origin(thread)
         if not is_continued(HistoryIds(origin.history).current):
-            models.trust(created_with((origin.input or {}).get("config") or {}))
+            trust_models(context, created_with((origin.input or {}).get("config") or {}))
+
+
+def trust_models(context: ServerContext, references: Iterable[str]) -> None:
+    """Let threads use models that a person in a window has chosen."""
+    if isinstance(context.app.models, WindowModels):
+        context.app.models.trust(references)
 
 
 def created_with(config: Mapping[str, Any]) -> list[str]:

@@ -1,37 +1,30 @@
 """Windows: a command works on the threads of a store, in its own process or by the server that owns the store.
 
 1. `--server URL` names a server. Otherwise the server of the store on this machine is used, if it runs.
-2. A question starts that server if there is none; other commands own the store themselves then.
+2. A chat, a run or a debate starts that server if there is none; other commands own the store themselves then.
 3. `--no-server`, ANTIPHON_SERVER=off, or no packages for a server: everything is done in this process.
 """
 
 import argparse
-import asyncio
 import os
 import stat
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from antiphon.cli.frame import UsageError
-from antiphon.cli.options import existing_store
+from antiphon.cli.options import add_no_server, existing_store
+from antiphon.cli.windows.releasing import release
+from antiphon.cli.windows.types import AnyLibrary, Window
 from antiphon.client import local
 from antiphon.paths import store_path
 from antiphon.runtime.errors import StoreBusy
-from antiphon.version import VERSION
 
 if TYPE_CHECKING:
     from antiphon.app import App
     from antiphon.client.client import Client
-    from antiphon.client.library import ClientLibrary
-    from antiphon.providers.registry import Models
-    from antiphon.threads.library import Library
 
-Window: TypeAlias = "App | Client"
-AnyLibrary: TypeAlias = "Library | ClientLibrary"
-ENDING_S = 10.0  # the longest wait for a server that hands the store over
-POLL_S = 0.02
 STARTED = "started_server"  # name of the option that has the server which was started early
 
 
@@ -39,7 +32,7 @@ def add_server(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose a server."""
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--server", metavar="URL", help="use the threads of a server; ANTIPHON_TOKEN is its token")
-    group.add_argument("--no-server", action="store_true", help="do everything in this process")
+    add_no_server(group)
     parser.add_argument("--token-file", type=Path, metavar="FILE", help="a private file with the token of --server")
 
 
@@ -52,34 +45,52 @@ def start_early(options: argparse.Namespace, store: Path) -> None:
 
 @asynccontextmanager
 async def open_window(
-    options: argparse.Namespace, store: Path, open_app: Callable[[], "App"], *, starts: bool = False
+    options: argparse.Namespace,
+    store: Path,
+    open_app: Callable[[], AbstractAsyncContextManager["App"]],
+    *,
+    starts: bool = False,
+    releases: bool = False,
+    opening: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[Window]:
-    """Open the app in this process, or a client of the server that has the threads; `starts` starts one if needed."""
-    address = await find_address(options, store, starts=starts)
-    if address is None:
-        app = open_app()
-        try:
-            await app.__aenter__()
-        except StoreBusy as error:
-            address = await _address_of_owner(options, store, error)
-        else:
+    """Open the app in this process, or a client of the server that has the threads; `starts` starts one if needed.
+
+    With `releases`, an idle server of this machine hands the store over to a command with `--no-server`.
+    A window with an `opening` brings it to the server of this machine, which does not end while the window is open.
+    """
+    if releases and options.no_server:
+        await release(store)
+    async with AsyncExitStack() as stack:
+        address = await find_address(options, store, starts=starts)
+        window: Window | None = None
+        if address is None:
             try:
-                yield app
-            finally:
-                await app.__aexit__(None, None, None)
-            return
-    async with open_client(options, address) as client:
-        yield client
+                window = await stack.enter_async_context(open_app())
+            except StoreBusy as error:
+                address = await _address_of_owner(options, store, error)
+        if address is not None:
+            window = await stack.enter_async_context(open_client(options, address, store, opening=opening))
+        assert window is not None
+        yield window
 
 
-def models_of(window: Window) -> "Models | None":
-    """Return the models of this machine that a window uses; None if they are those of another."""
-    # Imported here because the server is started before it is loaded.
-    from antiphon.providers.registry import Models
+def open_threads(options: argparse.Namespace, store: Path) -> AbstractAsyncContextManager[Window]:
+    """Open a window without tools; it starts no server."""
+    # Imported here because a client does not need it.
+    from antiphon.app import App
 
+    return open_window(options, store, lambda: App(store))
+
+
+async def is_from_file(window: Window, store: Path, id: str) -> bool:
+    """Return whether a thread was imported or restored; the store is read beside a server that owns it."""
     if not hasattr(window, "connection"):
-        return window.models
-    return Models() if window.connection.is_local else None
+        return await window.library.is_from_file(id)
+    # Imported here because other windows do not need it.
+    from antiphon.app import open_library
+
+    async with open_library(store) as library:
+        return await library.is_from_file(id)
 
 
 @asynccontextmanager
@@ -104,7 +115,7 @@ async def open_server(options: argparse.Namespace) -> AsyncIterator["Client | No
     if address is None:
         yield None
         return
-    async with open_client(options, address) as client:
+    async with open_client(options, address, named_store(options)) as client:
         yield client
 
 
@@ -114,14 +125,19 @@ def named_store(options: argparse.Namespace) -> Path:
 
 
 @asynccontextmanager
-async def open_client(options: argparse.Namespace, address: str | Path) -> AsyncIterator["Client"]:
+async def open_client(
+    options: argparse.Namespace, address: str | Path, store: Path, *, opening: Mapping[str, Any] | None = None
+) -> AsyncIterator["Client"]:
     """Open a client of a server; one of this machine gets the keys of this environment for its threads."""
     # Imported here because the HTTP library is slow to load.
     from antiphon.client.client import Client
+    from antiphon.client.window import WindowClient
 
+    if isinstance(address, Path):
+        async with WindowClient(address, store, opening=opening) as window:
+            yield window
+        return
     async with Client(address, _token(options)) as client:
-        if client.connection.is_local:
-            await client.give_keys(os.environ)
         yield client
 
 
@@ -151,50 +167,6 @@ async def _address_of_owner(options: argparse.Namespace, store: Path, error: Sto
     if path is None:
         raise error
     return path
-
-
-def free_store(store: Path) -> Path:
-    """Return a store that this process can own: the server of this machine hands it over if it is idle.
-
-    Raise `UsageError` if the server is in use.
-    """
-    return asyncio.run(release(store))
-
-
-async def release(store: Path) -> Path:
-    """Return a store that this process can own, as `free_store` does."""
-    if not local.is_enabled(os.environ):
-        return store
-    try:
-        path = local.socket_path(store)
-    except local.LocalServerError:
-        return store
-    server = await local.read_server(path)
-    if server is not None:
-        await _hand_over(store, path, server)
-    return store
-
-
-async def _hand_over(store: Path, path: Path, server: local.ServerInfo) -> None:
-    # Imported here because SQLite is slow to load.
-    from antiphon.stores.ownership import owner_of
-
-    is_ending = False
-    if server.mode == "local":
-        body = {"version": VERSION, "ifIdle": True}
-        try:
-            is_ending = (await local.request(path, "POST", "/local/hand-over", body))[0] == 202
-        except (OSError, EOFError, ValueError, TimeoutError):
-            return  # it has ended by itself
-    if not is_ending:
-        raise UsageError(
-            f"{store} is used by a server (process {server.pid}), and this command needs the store for itself; "
-            f"wait until its threads and windows are done, or end it with: kill {server.pid}"
-        )
-    with suppress(TimeoutError):  # the error of the store says then that it is in use
-        async with asyncio.timeout(ENDING_S):
-            while owner_of(store) == server.pid:
-                await asyncio.sleep(POLL_S)
 
 
 def _token(options: argparse.Namespace) -> str | None:

@@ -1,0 +1,48 @@
+"""The window of a chat: an app in this process or a server, with the tools of MCP servers."""
+
+import argparse
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from antiphon.cli.frame import UsageError
+from antiphon.cli.options import store_file
+from antiphon.cli.windows.access import open_window
+from antiphon.cli.windows.opening import window_opening
+from antiphon.cli.windows.types import Window, as_client
+from antiphon.threads.toolbox import OfferedTool
+from antiphon.tools.mcp.toolbox import McpTools
+
+if TYPE_CHECKING:
+    from antiphon.app import App
+
+
+@asynccontextmanager
+async def open_chat_window(
+    options: argparse.Namespace, *, stays: bool
+) -> AsyncIterator[tuple[Window, Sequence[OfferedTool], Sequence[str]]]:
+    """Open the threads, with the tools of MCP servers, and with the problems of those that have not started."""
+    store = store_file(options)
+    boxes: list[McpTools] = []
+
+    @asynccontextmanager
+    async def open_app() -> "AsyncIterator[App]":
+        # Imported here because a client does not need it.
+        from antiphon.app import App
+
+        async with AsyncExitStack() as stack:
+            if options.mcp is not None:
+                boxes.append(await stack.enter_async_context(McpTools(options.servers)))
+            yield await stack.enter_async_context(App(store, toolbox=boxes[-1] if boxes else None))
+
+    if options.mcp is not None and getattr(options, "server", None) is not None:
+        raise UsageError("--mcp starts servers of this machine; remove it, or --server")
+    opening = window_opening(options.servers) if stays or options.servers else None
+    async with open_window(options, store, open_app, starts=True, opening=opening) as window:
+        client = as_client(window)
+        if client is not None:
+            yield window, client.tools, client.problems
+        else:
+            tools = [tool for box in boxes for tool in box.tools]
+            problems = [f"{problem.server}: {problem.message}" for box in boxes for problem in box.problems]
+            yield window, tools, problems
