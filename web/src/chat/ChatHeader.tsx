@@ -6,7 +6,7 @@ import { Menu, type MenuItem } from '../parts/Menu';
 import { Meter } from '../parts/Meter';
 import { ModelPicker } from '../parts/ModelPicker';
 import { Plate } from '../parts/Plate';
-import { archiveThread, deleteThread, exportItems } from '../threads/actions';
+import { archiveThread, copyThread, deleteThread, exportItems } from '../threads/actions';
 import { chooseModel, renameChat } from './actions';
 import type { ChatView } from './useView';
 
@@ -74,6 +74,7 @@ export function ChatHeader(props: Props) {
   const items: MenuItem[] = [
     { label: 'Rename', run: () => onRename(true) },
     { label: 'Add a checkpoint…', run: onCheckpoint },
+    { label: 'Copy into a new thread', run: () => void copyThread(page.id) },
     ...exportItems(row),
     { label: page.archived ? 'Take out of the archive' : 'Archive', run: () => void archiveThread(row, !page.archived) },
     { label: 'Delete', isDangerous: true, run: () => deleteThread(row) },
