@@ -30,6 +30,9 @@ steps = [{ text = '''# Plan
 
 - **first** step
 - second step
+  ```sh
+  make plan
+  ```
 
 ```python
 def greet(name):
@@ -196,9 +199,11 @@ def test_markdown_is_shown_with_code_that_can_be_copied(pages: Pages, server: Li
     expect(reply.get_by_role("heading", name="Plan")).to_be_visible()
     expect(reply.get_by_role("cell", name="2")).to_be_visible()
     expect(reply.locator(".code .hljs-keyword").first).to_have_text("def")
-    reply.locator(".code").get_by_role("button", name="Copy").click()
+    reply.locator(".code:not(.inner)").get_by_role("button", name="Copy").click()
 
     assert app.page.evaluate("navigator.clipboard.readText()").startswith("def greet(name):")
+    reply.locator(".code.inner").get_by_role("button", name="Copy").click()
+    assert app.page.evaluate("navigator.clipboard.readText()") == "make plan"
 
 
 def test_an_edited_message_is_another_version_on_a_branch(pages: Pages, server: LiveServer, script: Script) -> None:
@@ -479,6 +484,17 @@ def test_a_call_is_allowed_by_its_exact_arguments(pages: Pages, kitchen: LiveSer
     card.locator("summary").click()
     expect(card).to_contain_text("baked <b>well</b>")
     assert card.locator("b").count() == 0
+
+
+def test_a_tool_is_allowed_for_the_thread(pages: Pages, kitchen: LiveServer, script: Script) -> None:
+    app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
+
+    app.button("Allow the tool bake in this thread").click()
+    app.expect_state("completed")
+    app.send("Bake another")
+
+    expect(app.page.locator(".card.tool")).to_have_count(2)
+    app.expect_state("completed")
 
 
 def test_a_denied_call_tells_the_model_why(pages: Pages, kitchen: LiveServer, script: Script) -> None:
