@@ -1,12 +1,12 @@
 import { useState } from 'react';
-import { formatCount, formatUsd } from '../parts/format';
+import { formatCount, formatUsd, modelName } from '../parts/format';
 import { lampOf } from '../parts/Lamp';
 import { Link } from '../parts/Link';
 import { Menu, type MenuItem } from '../parts/Menu';
 import { Meter } from '../parts/Meter';
 import { ModelPicker } from '../parts/ModelPicker';
 import { Plate } from '../parts/Plate';
-import { archiveThread, deleteThread, exportItems } from '../threads/actions';
+import { archiveThread, copyThread, deleteThread, exportItems } from '../threads/actions';
 import { chooseModel, renameChat } from './actions';
 import type { ChatView } from './useView';
 
@@ -60,6 +60,7 @@ const stateOf = (view: ChatView): string => {
   const { page, content } = view;
   if (content.merge !== null) return 'converging';
   if (page.status === 'waiting') return `waiting ▸ ${page.waiting ?? ''}`;
+  if (page.status === 'pending') return 'idle';
   return content.reply?.phase === 'tools' ? 'running ▸ tools' : page.status;
 };
 
@@ -73,6 +74,7 @@ export function ChatHeader(props: Props) {
   const items: MenuItem[] = [
     { label: 'Rename', run: () => onRename(true) },
     { label: 'Add a checkpoint…', run: onCheckpoint },
+    { label: 'Copy into a new thread', run: () => void copyThread(page.id) },
     ...exportItems(row),
     { label: page.archived ? 'Take out of the archive' : 'Archive', run: () => void archiveThread(row, !page.archived) },
     { label: 'Delete', isDangerous: true, run: () => deleteThread(row) },
@@ -86,8 +88,8 @@ export function ChatHeader(props: Props) {
         {formatUsd(page.costUsd)}{content.metrics.unpriced > 0 ? '+' : ''}
       </span>
       <ContextMeter view={view} />
-      <button type="button" className="quiet model-button" disabled={!canUseModel} title="Choose the model" onClick={() => setPicking(true)}>
-        {content.config.model ?? 'no model'}
+      <button type="button" className="quiet model-button" disabled={!canUseModel} title={`Choose the model; now ${content.config.model ?? 'none'}`} onClick={() => setPicking(true)}>
+        {content.config.model === null ? 'no model' : modelName(content.config.model)}
       </button>
       <button type="button" className="quiet" aria-expanded={isPanel} onClick={onPanel}>Branches {count}</button>
       <Link to={`/inspector/${encodeURIComponent(page.id)}`} className="button quiet inspect">Inspect <kbd>I</kbd></Link>

@@ -1,5 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
+import { modelName } from '../parts/format';
 import { ModelPicker, useModels } from '../parts/ModelPicker';
+import { StateTrack } from '../parts/StateTrack';
 import { Stored, useStored } from '../parts/stored';
 import { notifyError } from '../parts/Toasts';
 import { navigate, pathOf } from '../route';
@@ -10,6 +12,12 @@ import { textOf, type Part } from './content';
 
 const lastModel = new Stored<string | null>('antiphon.model', null);
 const MOST_BRANCHES = 100;
+const STATIONS = [
+  { name: 'idle', state: 'idle' },
+  { name: 'sending', state: 'idle', event: 'your message' },
+  { name: 'streaming', state: 'idle', event: 'first word' },
+  { name: 'complete', state: 'idle', event: 'last word' },
+] as const;
 
 function useTools(): readonly ToolRow[] {
   const [tools, setTools] = useState<readonly ToolRow[]>([]);
@@ -69,7 +77,7 @@ export function NewChat() {
         <p className="lead">Say something to begin. Every step is kept: the conversation can be branched, rewound and continued at any time.</p>
         <div className="label">
           Model
-          <div><button type="button" onClick={() => setPicking(true)}><span className="mono">{model ?? (models === null ? '…' : 'choose a model')}</span></button></div>
+          <div><button type="button" onClick={() => setPicking(true)}><span className="mono">{model === null ? (models === null ? '…' : 'choose a model') : modelName(model)}</span></button></div>
         </div>
         <details className="more">
           <summary>System prompt and tools</summary>
@@ -89,6 +97,7 @@ export function NewChat() {
           </fieldset>
         </details>
       </div>
+      <StateTrack label="The states of a reply" stations={STATIONS} />
       <Composer ref={composer} draftName="new" placeholder="Say something" isRunning={false} canSend={model !== null} onSend={send} />
       {isPicking ? <ModelPicker current={model} onPick={lastModel.set} onClose={() => setPicking(false)} /> : null}
     </div>
