@@ -60,6 +60,7 @@ const stateOf = (view: ChatView): string => {
   const { page, content } = view;
   if (content.merge !== null) return 'converging';
   if (page.status === 'waiting') return `waiting ▸ ${page.waiting ?? ''}`;
+  if (page.status === 'pending') return 'idle';
   return content.reply?.phase === 'tools' ? 'running ▸ tools' : page.status;
 };
 
