@@ -1,4 +1,4 @@
-import { useMemo, useState, useSyncExternalStore } from 'react';
+import { useMemo, useRef, useSyncExternalStore } from 'react';
 import { ThreadBridge, type ThreadTransport, type ThreadView, threadView } from '../thread/bridge.ts';
 import type { ThreadEvent, ThreadInput } from '../thread/types.ts';
 
@@ -10,10 +10,11 @@ export interface UseThreadMachineReturn extends ThreadView {
 
 /** Run the thread machine in this page: events are taken at once, and what the server sends replaces it.
  *
- * Transport and input are those of the first render; a component for another thread needs another `key`.
+ * Another transport is another thread; the input is that of the first render.
  */
 export function useThreadMachine(transport: ThreadTransport | null = null, input: ThreadInput = {}): UseThreadMachineReturn {
-  const [bridge] = useState(() => new ThreadBridge(transport, input));
+  const first = useRef(input);
+  const bridge = useMemo(() => new ThreadBridge(transport, first.current), [transport]);
   const snapshot = useSyncExternalStore(bridge.subscribe, bridge.getSnapshot, bridge.getSnapshot);
   const view = useMemo(() => threadView(snapshot), [snapshot]);
   return { ...view, can: bridge.can, send: bridge.send };

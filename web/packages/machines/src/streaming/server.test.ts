@@ -50,7 +50,8 @@ beforeEach(() => {
   });
   const machine = streamingMachine.provide({ actors: { streamReply: streamReply(server, { now: () => 0, jitter: () => 0 }) } });
   actor = createActor(machine, { clock, input: SERVER_SETTINGS }).start();
-  driver = new StreamingDriver(actor, server, { newId: () => 'r1', now: () => 0 });
+  let ids = 0;
+  driver = new StreamingDriver(actor, server, { newId: () => `r${++ids}`, now: () => 0 });
 });
 
 const view = (): ReturnType<typeof streamingView> => streamingView(actor.getSnapshot());
@@ -114,6 +115,19 @@ test('S0-T31 · a failed reply is repeated only if a person asks for it', async 
   void driver.retry();
   await settled();
   expect(requests.at(-1)?.path).toContain('/retry');
+});
+
+test('S0-T32 · after an error that the server gave up on, the next prompt is a message again', async () => {
+  void driver.send('One');
+  await settled();
+  const error = { code: '9003', message: 'no such model', recoverable: false };
+  stream().tell('retrying', { ...error, retryAfterMs: null });
+  expect(view().state).toBe('sending');
+  stream().tell('status', { status: 'failed', resultInfo: { status: 'failed', error } });
+  void driver.send('Two');
+  await settled();
+
+  expect(requests.at(-1)).toMatchObject({ body: { text: 'Two' }, key: 'r2' });
 });
 
 test('S0-59 · what the server refuses is an error with its words', async () => {

@@ -51,8 +51,7 @@ export class ActivityReader {
         this.add(facts);
         return false;
       case 'retrying':
-        this.callbacks.onError(facts as unknown as Failed);
-        return true;
+        return this.announceAttempt(facts);
       case 'status':
         return this.end(String(facts.status), facts.resultInfo);
       default:
@@ -80,6 +79,14 @@ export class ActivityReader {
     this.durationMs += Number(facts.durationMs ?? 0);
     this.totalTokens += Number(facts.totalTokens ?? 0);
     this.stop = typeof facts.stop === 'string' ? facts.stop : undefined;
+  }
+
+  /** Tell that the server tries again; an error that it gives up on is told by the status. */
+  private announceAttempt(facts: Record<string, Json>): boolean {
+    if (facts.recoverable !== true) return false;
+    const retryAfterMs = Number(facts.retryAfterMs ?? 0);
+    this.callbacks.onError({ code: String(facts.code), message: String(facts.message), recoverable: true, retryAfterMs });
+    return true;
   }
 
   private end(status: string, resultInfo: Json | undefined): boolean {
@@ -113,8 +120,8 @@ export class ServerChat implements StreamTransport {
   private cursor = '';
   /** The last request that the server has taken: sent again, it is repeated. */
   private taken: string | null = null;
-  /** Whether the server tries again by itself, so that the next attempt only listens. */
-  private isRetrying = false;
+  /** The request that the server tries again by itself, so that its next attempt only listens. */
+  private retrying: string | null = null;
 
   constructor(thread: string, private readonly options: ServerOptions = {}) {
     this.path = `${options.base ?? ''}/threads/${encodeURIComponent(thread)}`;
@@ -128,13 +135,13 @@ export class ServerChat implements StreamTransport {
   readonly send = async (request: ReplyInput, signal: AbortSignal): Promise<void> => {
     const callbacks = this.listeners.get(request.requestId ?? '');
     if (callbacks === undefined) return;
-    const { isRetrying } = this;
-    this.isRetrying = false;
+    const isRetrying = this.retrying === request.requestId;
+    this.retrying = null;
     if (!isRetrying) {
       this.cursor = ((await this.call('GET', '?content=false')) as { cursor: string }).cursor;
       await this.ask(request);
     }
-    if (!signal.aborted) this.follow(callbacks, signal);
+    if (!signal.aborted) this.follow(request.requestId, callbacks, signal);
   };
 
   /** Stop the work of the thread; the text so far is kept. */
@@ -151,14 +158,14 @@ export class ServerChat implements StreamTransport {
     }
   }
 
-  private follow(callbacks: StreamCallbacks, signal: AbortSignal): void {
+  private follow(requestId: string | null, callbacks: StreamCallbacks, signal: AbortSignal): void {
     const url = `${this.path}/events?after=${encodeURIComponent(this.cursor)}`;
     const stream = this.options.openStream?.(url) ?? new EventSource(url);
     const reader = new ActivityReader(callbacks);
     stream.addEventListener('message', ({ data }: MessageEvent<string>) => {
       const activity = JSON.parse(data) as Activity;
       this.cursor = activity.cursor;
-      this.isRetrying = activity.kind === 'retrying';
+      this.retrying = activity.kind === 'retrying' ? requestId : null;
       if (reader.read(activity)) stream.close();
     });
     stream.addEventListener('problem', ({ data }) => {
