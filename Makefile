@@ -16,7 +16,7 @@ INSTALL = { PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --progre
 	| awk '/^ *(Collecting|Downloading|Using cached|Building|Installing)/ { printf "\r  %-72.72s", $$0; fflush() } END { printf "\r%-76s\r", "" }'; \
 	exit $$(cat $(VENV)/.status)
 
-.PHONY: help run serve test check slow lint types pyright bench compare conformance mutants sim crash fuzz local servers rings docs images clean
+.PHONY: help run serve test check slow lint types pyright bench compare conformance mutants sim crash fuzz local servers rings web web-types e2e docs images clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +91,18 @@ servers: $(LIBRARY) $(SERVERS)/.installed ## test with real servers: llama.cpp, 
 rings: $(CLIENTS) $(RINGS)/.installed ## test the server with clients of other makers, from PyPI and, where there is Node, from npm
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m rings tests/rings
 
+web: $(STAMP) web-types ## check and build the web app (needs Node)
+	@cd web && npm ci --silent --no-audit --no-fund && npm run --silent types && npm run --silent lint && npm test --silent
+	@cd web && npm run --silent build && cd .. && $(BIN)/python hatch_build.py --stamp
+
+web-types: $(STAMP)
+	@$(BIN)/python web/wire_types.py
+
+e2e: $(CLIENTS) ## test the web app in Chromium; screenshots are in .screenshots
+	@command -v chromium >/dev/null || { echo "there is no chromium on this machine; on Debian: apt-get install chromium" >&2; exit 2; }
+	@test -d web/node_modules/axe-core || { cd web && npm ci --silent --no-audit --no-fund; }
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m e2e tests/e2e
+
 docs: $(SITE) ## build the docs site into .site; a warning is an error
 	@$(BIN)/python website/build.py
 
@@ -98,7 +110,7 @@ images: $(SITE) ## record the terminal again for the pictures in docs/images
 	@$(BIN)/python website/record.py
 
 clean: ## remove what was installed and built
-	rm -rf $(VENV) .bench .cache .conformance .pyright .site $(RINGS) $(SERVERS)
+	rm -rf $(VENV) web/node_modules .screenshots .bench .cache .conformance .pyright .site $(RINGS) $(SERVERS)
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Antiphon needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'

@@ -43,7 +43,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "blocking": BELOW | {"threads", "app", "background_loop"},
     "client": WORDS
     | {"runtime", "threads", "chart.errors", "providers.errors", "agents.errors", "debate.machine.config"},
-    "server": BELOW | {"app", "threads", *FEATURES, "chat.machine.events", "client.local"},
+    "web": set(),
+    "server": BELOW | {"app", "threads", "web", *FEATURES, "chat.machine.events", "client.local"},
     "cli.render": {"money", "threads"},
     "cli": SHARED_CLI | {"__init__", "actors", "chart", "cli.run.agents", "server", *FEATURES},
     **{f"cli.{command}": SHARED_CLI | {"cli", feature} for feature, command in FEATURES.items()},
@@ -88,7 +89,7 @@ THIRD_PARTY: dict[str, set[str]] = {
 
 # Tests of more than one module, and files that tests need; every other folder of tests has the name of what it tests.
 SUITES = {
-    "architecture", "attacks", "bench", "crash", "crash/faults", "docs", "fixtures", "laws", "mutants",
+    "architecture", "attacks", "bench", "crash", "crash/faults", "docs", "e2e", "fixtures", "laws", "mutants",
     "providers/http/tls", "rings", "seeds", "servers", "simulation", "stores/files", "typing", "typing/cases",
     "xstate", "xstate/machines",
 }  # fmt: skip

@@ -17,7 +17,7 @@ EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PATH = re.compile(r"`((?:\.?[\w-]+/)+|(?:\.?[\w-]+/)*\.?[\w-]+\.(?:py|md|json|yml|yaml))`")
 NAMES_OF_FILE = re.compile(r"`([\w./-]+\.py)` \(((?:`\w+`(?:, )?)+)\)")
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(?:#([^)]*))?\)")
-TARGET = re.compile(r"`make ([a-z]+)`")
+TARGET = re.compile(r"`make ([a-z0-9-]+)")
 # Names in the table of styles and in checklists that stand for any file.
 ANY_FILE = {"utils.py", "manager.py", "inbox.py", "guards.py", "command.py"}
 

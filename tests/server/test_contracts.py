@@ -51,6 +51,7 @@ def test_every_route_has_one_contract_and_says_what_it_does() -> None:
         "catalog",
         "actors",
         "administration",
+        "web",
         "system",
         "openai",
         "ag-ui",
@@ -184,6 +185,8 @@ def inspector_tour(client: CheckedClient) -> None:
         assert client.request("GET", path).status_code == 200
     assert client.request("GET", "/audit").status_code == 200
     assert client.request("POST", "/backup").status_code == 200
+    for path in ("/new", "/chats/tour", "/runs/x", "/debates/x", "/inspector", "/inspector/tour", "/assets/theme.js"):
+        assert client.request("GET", path).status_code == 200
     for path in ("/actors", "/actors/tour", "/actors/tour/snapshot", "/actors/tour/step", "/actors/tour/journal"):
         assert client.request("GET", path).status_code == 200
     client.post("/actors/tour/events", {"event": {"type": "RENAME", "title": "Sent"}, "to": ""})

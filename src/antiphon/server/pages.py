@@ -24,9 +24,11 @@ def page(title: str, body: str) -> str:
 
 
 def first_page() -> str:
-    """Return the page that a person sees who opens the printed address."""
+    """Return the page for a package that was built without the web app."""
     links = '<p><a href="/docs">Routes</a> · <a href="/openapi.json">OpenAPI</a> · <a href="/threads">Threads</a></p>'
-    return page("Antiphon", f"<p>The server is running, and this browser is signed in.</p>{links}")
+    return page(
+        "Antiphon", f"<p>The server is running, and this browser is signed in. This package has no web app.</p>{links}"
+    )
 
 
 def routes_page(contracts: Iterable[tuple[str, Contract]]) -> str:

@@ -49,12 +49,30 @@ class RequestRow(TypedDict):
     limit: NotRequired[dict[str, Any]]
 
 
+class OpenReplyRow(TypedDict):
+    """A reply in progress, with its words so far; `state` is that of its machine, `sentAt` when it was requested.
+
+    A reply that failed and is requested again has its `error`, and the delay `retryMs` before that.
+    """
+
+    address: str
+    state: str
+    text: str
+    thinking: str
+    sentAt: int | None
+    attempt: int
+    error: dict[str, Any] | None
+    retryMs: float | None
+    speaker: NotRequired[str]
+
+
 class OpenedThread(ThreadRow):
     """A thread as it is at `cursor`: `can` has the events that its actors take now, by their addresses."""
 
     cursor: str
     requests: list[RequestRow]
     can: Events
+    replies: list[OpenReplyRow]
     transcript: bool
     content: NotRequired[dict[str, Any]]
 

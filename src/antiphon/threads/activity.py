@@ -75,7 +75,7 @@ def _parts(entry: Entry) -> Iterator[tuple[int, str, Json, str | None]]:
     path = entry.to.split("/")
     event = _of_letter(path, entry.event)
     if event is not None:
-        yield 0, *event, _speaker(path)
+        yield 0, *event, speaker_of(path)
     for part, emitted in enumerate(entry.emitted, 1):
         if emitted["from"] in SENDERS:
             kind, facts = _of_emitted(emitted["event"])
@@ -84,7 +84,7 @@ def _parts(entry: Entry) -> Iterator[tuple[int, str, Json, str | None]]:
             yield part, kind, facts, facts.get("agentId") or facts.get("participantId")
 
 
-def _speaker(path: Sequence[str]) -> str | None:
+def speaker_of(path: Sequence[str]) -> str | None:
     """Return the agent or debater whose actor is at a path, or above it."""
     if path[:2] == AGENTS and len(path) > 2:
         return path[2]

@@ -8,6 +8,7 @@ from antiphon.runtime.doors import Doors
 from antiphon.runtime.errors import LoadFailed, Quarantined, UnknownMachine
 from antiphon.threads.kinds import Json, Record, ThreadView
 from antiphon.threads.library import Library
+from antiphon.threads.replies import open_replies
 from antiphon.threads.requests import OpenRequest, open_requests
 
 ATTEMPTS = 20  # a thread may take a step while it is read
@@ -27,6 +28,7 @@ class ThreadPage:
     requests: tuple[OpenRequest, ...]
     can: Mapping[str, tuple[str, ...]]
     is_transcript: bool = False
+    replies: tuple[Json, ...] = ()  # those in progress, with their words so far
 
     def to_json(self) -> dict[str, Any]:
         """Return the page as JSON."""
@@ -35,6 +37,7 @@ class ThreadPage:
             "cursor": self.cursor,
             "requests": [request.to_json() for request in self.requests],
             "can": {address: list(events) for address, events in self.can.items()},
+            "replies": [dict(reply) for reply in self.replies],
             "transcript": self.is_transcript,
             "content": self.content,
         }
@@ -52,22 +55,25 @@ async def read_page(runtime: Doors, library: Library, id: str) -> ThreadPage:
     for _ in range(ATTEMPTS):
         before = await runtime.cursor(id)
         record = await library.read(id)
-        requests, can = await _open_work(runtime, id, record)
+        work = await _open_work(runtime, id, record)
         if await runtime.cursor(id) == before:
             break
-    return ThreadPage(record.view, record.content, before, requests, can, record.is_transcript)
+    requests, can, replies = work
+    return ThreadPage(record.view, record.content, before, requests, can, record.is_transcript, replies)
 
 
 async def _open_work(
     runtime: Doors, id: str, record: Record
-) -> tuple[tuple[OpenRequest, ...], Mapping[str, tuple[str, ...]]]:
+) -> tuple[tuple[OpenRequest, ...], Mapping[str, tuple[str, ...]], tuple[Json, ...]]:
+    """Return the open requests of a thread, the events that it takes, and its replies in progress."""
     if record.is_transcript or record.view.problem is not None:
-        return (), {}
+        return (), {}, ()
     try:
-        requests = tuple(open_requests(await runtime.snapshot(id)))
-        return requests, await acceptable(runtime, id, record.view.kind)
+        snapshot = await runtime.snapshot(id)
+        replies = tuple(open_replies(snapshot))
+        return tuple(open_requests(snapshot)), await acceptable(runtime, id, record.view.kind), replies
     except UNREADABLE:  # since the record was read
-        return (), {}
+        return (), {}, ()
 
 
 SPENDING: Mapping[str, tuple[str, ...]] = {

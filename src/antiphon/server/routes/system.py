@@ -1,4 +1,4 @@
-"""Routes of the server itself: health, readiness, metrics, and its pages."""
+"""Routes of the server itself: health, readiness, metrics, and the page of routes."""
 
 from fastapi import Request, Response
 
@@ -6,7 +6,7 @@ from antiphon.runtime.errors import RuntimeFault
 from antiphon.server.context import Context
 from antiphon.server.contracts import Routes, json_response
 from antiphon.server.metrics import MEDIA_TYPE
-from antiphon.server.pages import STYLE, first_page, routes_page
+from antiphon.server.pages import STYLE, routes_page
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import Health
 from antiphon.version import VERSION
@@ -37,12 +37,6 @@ async def read_readiness(context: Context) -> Response:
 async def read_metrics(context: Context) -> Response:
     """Requests by route and status, streams and their frames."""
     return Response(context.metrics.to_text().encode(), media_type=MEDIA_TYPE)
-
-
-@routes.add("GET", "/", "The first page", media_types=("text/html",))
-async def read_first_page() -> Response:
-    """The printed address leads here; its token becomes a cookie."""
-    return Response(first_page().encode(), media_type=HTML)
 
 
 @routes.add("GET", "/docs", "All routes on a page", media_types=("text/html",))

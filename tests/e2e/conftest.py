@@ -1,0 +1,16 @@
+"""Tests in a browser; they are collected where its driver is installed, which `make e2e` does."""
+
+from importlib.util import find_spec
+
+import pytest
+
+if find_spec("playwright") is None:
+    collect_ignore_glob = ["test_*.py"]
+else:
+    from tests.e2e.fixtures import browser, pages, screenshots, script, server  # noqa: F401
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tests/e2e/" in item.path.as_posix():
+            item.add_marker(pytest.mark.e2e)

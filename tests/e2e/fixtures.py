@@ -1,0 +1,101 @@
+"""A real server with scripted models, and pages of Chromium that are signed in to it."""
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from antiphon.app import App
+from antiphon.providers.registry import Models
+from tests.e2e.app import WebApp
+from tests.fixtures.server import LiveServer, live_server
+
+PATIENCE_MS = 10_000
+SCREENSHOTS = Path(os.environ.get("ANTIPHON_SCREENSHOTS", ".screenshots"))
+# A refused request is shown by the app; that the browser also writes it to its console is no fault.
+EXPECTED = re.compile(r"Failed to load resource|net::ERR_")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.fail("there is no chromium on this machine; on Debian: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path)
+        yield browser
+        browser.close()
+
+
+class Pages:
+    """Opens pages of a browser that is signed in; an error that no code catches fails the test."""
+
+    def __init__(self, browser: Browser, stack: ExitStack) -> None:
+        self._browser = browser
+        self._stack = stack
+        self.errors: list[str] = []
+
+    def context(self, server: LiveServer, **options: Any) -> BrowserContext:
+        settings = {"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce", **options}
+        context = self._browser.new_context(base_url=server.address, **settings)
+        context.set_default_timeout(PATIENCE_MS)
+        self._stack.callback(context.close)
+        return context
+
+    def open(self, server: LiveServer, path: str = "/", **options: Any) -> WebApp:
+        return self.tab(server, self.context(server, **options), path)
+
+    def tab(self, server: LiveServer, context: BrowserContext, path: str = "/") -> WebApp:
+        page = context.new_page()
+        self._watch(page)
+        page.goto(f"/?token={server.settings.token}")
+        if path != "/":
+            page.goto(path)
+        return WebApp(page, server)
+
+    def _watch(self, page: Page) -> None:
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", self._hear)
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not EXPECTED.search(message.text):
+            self.errors.append(message.text)
+
+
+@pytest.fixture
+def pages(browser: Browser) -> Iterator[Pages]:
+    with ExitStack() as stack:
+        pages = Pages(browser, stack)
+        yield pages
+    assert pages.errors == []
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[LiveServer]:
+    """A server whose clients may choose models by a file: the scripts of tests."""
+    with live_server(app=lambda: App(tmp_path / "threads.db", models=Models()), retry_ms=100) as server:
+        yield server
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[[str], str]:
+    """Write a script for the scripted model; return the reference of the model."""
+
+    def write(text: str, name: str = "script") -> str:
+        path = tmp_path / f"{name}.toml"
+        path.write_text(text)
+        return f"scripted:{path}"
+
+    return write
+
+
+@pytest.fixture
+def screenshots() -> Path:
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    return SCREENSHOTS

@@ -1,0 +1,3 @@
+export function NewChat() {
+  return <p className="empty">A chat is set up here.</p>;
+}

@@ -1,0 +1,10 @@
+import './style/tokens.css';
+import './style/base.css';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './App';
+import { connectFeed } from './wire/feed';
+
+connectFeed();
+const root = document.getElementById('root');
+if (root !== null) createRoot(root).render(<StrictMode><App /></StrictMode>);

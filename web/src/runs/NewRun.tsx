@@ -1,0 +1,3 @@
+export function NewRun() {
+  return <p className="empty">A run is set up here.</p>;
+}

@@ -1,0 +1,30 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+const SERVER = 'http://127.0.0.1:8787';
+
+export default defineConfig({
+  plugins: [react()],
+  build: {
+    outDir: '../src/antiphon/web/static',
+    emptyOutDir: true,
+    target: 'es2022',
+    sourcemap: false,
+    // The policy of the page allows no data: addresses but for images.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'react', test: /node_modules[\\/](react|react-dom|scheduler)[\\/]/ },
+            { name: 'xstate', test: /node_modules[\\/](xstate|@xstate)[\\/]/ },
+            { name: 'markdown', test: /node_modules[\\/](marked|dompurify)[\\/]/ },
+          ],
+        },
+      },
+    },
+  },
+  worker: { format: 'es' },
+  server: { proxy: Object.fromEntries(['/threads', '/events', '/models', '/agents', '/tools', '/charts', '/actors'].map((path) => [path, SERVER])) },
+});
