@@ -22,7 +22,7 @@ export function GraphView(drawing: Drawing) {
   }, [chart, hash]);
   const wires = useMemo(() => new Map(findWires(chart).map((wire) => [wire.id, wire])), [chart]);
   const boxes = useMemo(() => new Map(graph?.boxes.map((box) => [box.id, box])), [graph]);
-  const follow = useMemo(() => boxes.get(activeLeaves(drawing)[0] ?? '') ?? null, [boxes, active]);
+  const follow = useMemo(() => boxes.get(activeLeaves(chart, active)[0] ?? '') ?? null, [boxes, chart, active]);
   const goTo = useMemo(() => {
     const area = picked && boxes.get(picked.state);
     return area ? { area, count: picked.count } : null;

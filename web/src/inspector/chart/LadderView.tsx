@@ -12,7 +12,7 @@ export function LadderView(drawing: Drawing) {
   useEffect(() => void loadFonts().then(() => setMeasured(true)), []);
   const ladder = useMemo<Ladder | null>(() => (isMeasured ? layOutLadder(chart, ladderMetrics()) : null), [chart, isMeasured]);
   const boxes = useMemo(() => new Map(ladder?.boxes.map((box) => [box.state.id, box])), [ladder]);
-  const follow = useMemo(() => boxes.get(activeLeaves(drawing)[0] ?? '') ?? null, [boxes, active]);
+  const follow = useMemo(() => boxes.get(activeLeaves(chart, active)[0] ?? '') ?? null, [boxes, chart, active]);
   const goTo = useMemo(() => {
     const area = picked && boxes.get(picked.state);
     return area ? { area, count: picked.count } : null;

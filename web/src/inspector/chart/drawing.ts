@@ -20,6 +20,6 @@ export function possibleEvent({ active, can }: Drawing, transitions: readonly Ch
 }
 
 /** The ids of active states that have no active state inside. */
-export function activeLeaves({ chart, active }: Drawing): string[] {
+export function activeLeaves(chart: Chart, active: ReadonlySet<string>): string[] {
   return [...active].filter((id) => !chart.states.get(id)?.children.some((child) => active.has(child.id)));
 }

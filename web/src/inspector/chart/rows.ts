@@ -23,9 +23,10 @@ export function stateTitle(state: ChartState): string {
   return [...marks, state.key].join(' ');
 }
 
+const about = (head: string, names: string[]): Row[] =>
+  names.length ? [{ head, rest: names.join(', '), destination: '', targets: [], transitions: [] }] : [];
+
 export function stateRows(chart: Chart, state: ChartState): Row[] {
-  const about = (head: string, names: string[]): Row[] =>
-    names.length ? [{ head, rest: names.join(', '), destination: '', targets: [], transitions: [] }] : [];
   const invokes = state.invokes.flatMap((name) => about('invoke', [name]));
   return [...about('entry', state.entry), ...about('exit', state.exit), ...invokes, ...transitionRows(chart, state)];
 }
