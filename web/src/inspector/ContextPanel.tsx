@@ -28,7 +28,7 @@ function Keys({ context, changed, changes, isFirst }: { context: Json; changed: 
         </ul>
       )}
       {keys.map(([key, value]) => (
-        <details key={key} className={changed.has(key) ? 'key changed' : 'key'}>
+        <details key={key} className={changed.has(key) ? 'context-key changed' : 'context-key'}>
           <summary><span className="name">{key}</span> <code>{shortJson(value, 48)}</code></summary>
           <pre tabIndex={0}>{JSON.stringify(value, null, 2).slice(0, LONGEST)}</pre>
         </details>

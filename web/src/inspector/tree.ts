@@ -1,5 +1,5 @@
 /** A tree of actors as it grows: its journal from the server, and its steps with their transitions. */
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { errorText, get } from '../wire/http';
 import type { ActorTree, ChartReply, EntryList, StepReply } from '../wire/types';
 import { type Chart, type Json, toChart } from './chart/model';
@@ -138,28 +138,26 @@ export function useStep(id: string, history: string | null, step: number): { ste
   const [state, setState] = useState<{ step: StepReply | null; problem: string | null }>({ step: null, problem: null });
   const wanted = useRef(0);
   const isLoading = useRef(false);
+  const load = useCallback(async (): Promise<void> => {
+    if (history === null || isLoading.current) return;
+    isLoading.current = true;
+    for (let loaded = 0; wanted.current > 0 && loaded !== wanted.current; ) {
+      loaded = wanted.current;
+      try {
+        setState({ step: await loadStep(id, history, loaded), problem: null });
+      } catch (error) {
+        setState((before) => ({ ...before, problem: errorText(error) }));
+      }
+    }
+    isLoading.current = false;
+  }, [id, history]);
   useEffect(() => {
     wanted.current = step;
-    if (history === null || step < 1 || isLoading.current) return undefined;
-    let isGone = false;
-    const load = async (): Promise<void> => {
-      isLoading.current = true;
-      let loaded = 0;
-      while (!isGone && loaded !== wanted.current && wanted.current > 0) {
-        loaded = wanted.current;
-        try {
-          const reply = await loadStep(id, history, loaded);
-          if (!isGone) setState({ step: reply, problem: null });
-        } catch (error) {
-          if (!isGone) setState((before) => ({ ...before, problem: errorText(error) }));
-        }
-      }
-      isLoading.current = false;
-    };
     void load();
-    return undefined;
-  }, [id, history, step]);
-  useEffect(() => () => { wanted.current = 0; }, []);
+    return () => {
+      wanted.current = 0;
+    };
+  }, [load, step]);
   return state;
 }
 

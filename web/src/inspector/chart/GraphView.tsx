@@ -64,7 +64,7 @@ function StateBox({ box, drawing }: { box: GraphBox; drawing: Drawing }) {
 function HistoryMark({ box, state }: { box: GraphBox; state: ChartState }) {
   return (
     <>
-      <circle className="plate" cx={box.x + box.width / 2} cy={box.y + box.height / 2} r={12} />
+      <circle className="state-plate" cx={box.x + box.width / 2} cy={box.y + box.height / 2} r={12} />
       <text className="title" x={box.x + box.width / 2} y={box.y + box.height / 2 + 5} textAnchor="middle">{state.isDeep ? 'H*' : 'H'}</text>
     </>
   );
@@ -75,7 +75,7 @@ function Plate({ box, state, drawing, isOn }: { box: GraphBox; state: ChartState
   const header = HEADER + (lines.length ? lines.length * STATE_LINE + 8 : 0);
   return (
     <>
-      <rect className="plate" x={box.x} y={box.y} width={box.width} height={box.height} rx={state.children.length ? 6 : 4} />
+      <rect className="state-plate" x={box.x} y={box.y} width={box.width} height={box.height} rx={state.children.length ? 6 : 4} />
       {state.type === 'final' && <rect className="inner" x={box.x + 3} y={box.y + 3} width={box.width - 6} height={box.height - 6} rx={2} />}
       {state.children.length > 0 && <path className="rule" d={`M${box.x} ${box.y + header}H${box.x + box.width}`} />}
       <StateLamp x={box.x + 15} y={box.y + 15} isOn={isOn} isFinal={state.type === 'final'} />

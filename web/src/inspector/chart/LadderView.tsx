@@ -38,7 +38,7 @@ function Box({ box, drawing }: { box: LadderBox; drawing: Drawing }) {
   if (drawing.picked?.state === state.id) names.push('picked');
   return (
     <g className={names.join(' ')} data-state={state.id} onClick={(event) => { event.stopPropagation(); drawing.onPick(state.id); }}>
-      <rect className="plate" x={box.x} y={box.y} width={box.width} height={box.height} rx={state.children.length ? 6 : 4} />
+      <rect className="state-plate" x={box.x} y={box.y} width={box.width} height={box.height} rx={state.children.length ? 6 : 4} />
       {state.type === 'final' && <rect className="inner" x={box.x + 3} y={box.y + 3} width={box.width - 6} height={box.height - 6} rx={2} />}
       <StateLamp x={box.x + 16} y={box.y + 15} isOn={isOn} isFinal={state.type === 'final'} />
       <text className="title" x={box.x + 30} y={box.y + 20}>{box.title}</text>
