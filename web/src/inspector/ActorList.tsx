@@ -16,11 +16,12 @@ interface Props {
 }
 
 const PAGE = 1000;
+const JOIN_MS = 100;
 const BY_STATUS: Record<string, LampState> = { done: 'done', error: 'stop', quarantined: 'stop', stopped: 'held' };
 
 /** All trees of the store, the latest first; the tree that is open has its actors below it. */
 export function ActorList({ root, actors, address, onSelect, version }: Props) {
-  const [roots, setRoots] = useState<RootRow[]>([]);
+  const [roots, setRoots] = useState<RootRow[] | null>(null);
   const [next, setNext] = useState<string | null>(null);
   const [filter, setFilter] = useState('');
   const [problem, setProblem] = useState('');
@@ -28,17 +29,21 @@ export function ActorList({ root, actors, address, onSelect, version }: Props) {
   const load = useCallback(async (after: string): Promise<void> => {
     try {
       const page = await get<RootList>(`/actors?limit=${PAGE}&after=${encodeURIComponent(after)}`);
-      setRoots((before) => (after ? [...before, ...page.items] : page.items));
+      setRoots((before) => (after ? [...(before ?? []), ...page.items] : page.items));
       setNext(page.next);
       setProblem('');
     } catch (error) {
       setProblem(errorText(error));
     }
   }, []);
-  useEffect(() => void load(''), [load, version, rows]);
+  useEffect(() => {
+    // Changes that come close together are one.
+    const timer = setTimeout(() => void load(''), JOIN_MS);
+    return () => clearTimeout(timer);
+  }, [load, version, rows]);
   const wanted = filter.toLowerCase();
   const name = (row: RootRow): string => rows[row.id]?.title || row.id;
-  const shown = roots
+  const shown = (roots ?? [])
     .filter((row) => `${name(row)} ${row.id} ${row.machine} ${rows[row.id]?.kind ?? ''}`.toLowerCase().includes(wanted))
     .sort((a, b) => b.updated - a.updated);
   return (
@@ -58,7 +63,7 @@ export function ActorList({ root, actors, address, onSelect, version }: Props) {
           </li>
         ))}
       </ul>
-      {shown.length === 0 && !problem && <p className="hint">There are no actors{filter ? ' of that name' : ''}.</p>}
+      {roots !== null && shown.length === 0 && <p className="hint">There are no actors{filter ? ' of that name' : ''}.</p>}
       {next !== null && <button type="button" className="quiet" onClick={() => void load(next)}>Load more</button>}
     </nav>
   );

@@ -44,7 +44,7 @@ function ChangeItem({ change }: { change: Change }) {
     <li className={change.kind}>
       <span className="name">{change.path}</span>
       {added !== null && <ins>+{shortJson(added, 120)}</ins>}
-      {added === null && change.before !== undefined && <del>{shortJson(change.before, 80)}</del>}
+      {added === null && change.before !== undefined && <del>{shortJson(change.before, 60)}</del>}
       {added === null && change.after !== undefined && <ins>{shortJson(change.after, 120)}</ins>}
     </li>
   );

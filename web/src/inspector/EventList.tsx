@@ -1,6 +1,7 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { type Entry, entryLabel } from './entries';
 import { valueLabel } from './chart/labels';
+import { useShown } from './scrolling';
 
 interface Props {
   entries: readonly Entry[];
@@ -18,9 +19,7 @@ interface Props {
 export function EventList({ entries, total, current, last, filter, onFilter, onStep, loadEarlier, actions }: Props) {
   const list = useRef<HTMLOListElement>(null);
   const start = entries[0]?.at ?? 0;
-  useEffect(() => {
-    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
-  }, [current, entries.length]);
+  useShown(list, '[aria-current]', `${current} ${entries.length}`);
   return (
     <section className="side-part grow" aria-labelledby="events-title">
       <div className="side-head">

@@ -1,11 +1,14 @@
 import '../style/inspector.css';
-import { type ChangeEvent, type DragEvent, useState } from 'react';
-import { errorText } from '../wire/http';
+import { type ChangeEvent, type DragEvent, useEffect, useState } from 'react';
+import { notifyError } from '../parts/Toasts';
+import { errorText, get } from '../wire/http';
+import type { ChartList, ChartRow } from '../wire/types';
 import { ActorList } from './ActorList';
-import type { JsonObject } from './chart/model';
+import { isObject, type JsonObject } from './chart/model';
 import { FileInspector } from './FileInspector';
 import { type OpenedFile, readFile } from './files';
 import { ServerInspector } from './ServerInspector';
+import { loadChart } from './tree';
 
 const MOST_BYTES = 200_000_000;
 
@@ -43,18 +46,30 @@ export function Inspector({ id }: { id: string | null }) {
     <div className={isOver ? 'inspector over' : 'inspector'} onDragOver={over} onDragLeave={() => setOver(false)} onDrop={drop}>
       {file && <FileInspector key={file.name} file={file} chart={chart} onClose={() => setFile(null)} />}
       {!file && id !== null && <ServerInspector key={id} id={id} />}
-      {!file && id === null && <><ActorList root={null} actors={[]} address="" onSelect={() => undefined} version={0} /><Start /></>}
+      {!file && id === null && <><ActorList root={null} actors={[]} address="" onSelect={() => undefined} version={0} /><Start onOpen={setFile} /></>}
       <FileBar problem={problem} onOpen={(source) => void open(source)} />
     </div>
   );
 }
 
-function Start() {
+function Start({ onOpen }: { onOpen: (file: OpenedFile) => void }) {
+  const [charts, setCharts] = useState<ChartRow[]>([]);
+  useEffect(() => {
+    get<ChartList>('/charts').then((reply) => setCharts(reply.items), notifyError);
+  }, []);
+  const show = async ({ id, hash }: ChartRow): Promise<void> => {
+    const { config } = await loadChart(id, hash);
+    if (isObject(config)) onOpen({ kind: 'chart', name: id, config });
+  };
   return (
     <section className="inspector-start">
       <h1>Inspector</h1>
       <p>Choose an actor to see its chart, its events and its context, step back in time, and send it an event.</p>
       <p>Or drop a file here: a chart as JSON of XState, a saved journal, or an export of <code>antiphon db export</code>. It stays in the browser.</p>
+      <h2>Charts of this server</h2>
+      <div className="chart-names">
+        {charts.map((chart) => <button key={chart.id} type="button" onClick={() => void show(chart).catch(notifyError)}>{chart.id}</button>)}
+      </div>
     </section>
   );
 }

@@ -31,7 +31,7 @@ export function ServerInspector({ id }: { id: string }) {
   const save = async (): Promise<void> => saveFile(`${id}.journal.json`, writeJournal(await journalOf(id, history ?? '', last)));
   return (
     <>
-      <ActorList root={id} actors={step?.actors ?? tree?.actors ?? []} address={address} onSelect={setAddress} version={last} />
+      <ActorList root={id} actors={step?.actors ?? tree?.actors ?? []} address={address} onSelect={setAddress} version={isEnded ? 1 : 0} />
       <Workbench
         title={address || tree?.machine || id}
         machine={address ? `${actor?.machine ?? actor?.src ?? ''} in ${id}` : id}

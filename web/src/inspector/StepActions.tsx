@@ -27,7 +27,7 @@ export function StepActions({ id, step, writeTest, save }: Props) {
     <>
       <button type="button" onClick={() => setOpen('branch')}>Branch from here</button>
       <button type="button" onClick={() => void showTest().catch(notifyError)}>Copy as test</button>
-      <button type="button" onClick={() => void save().catch(notifyError)}>Save</button>
+      <button type="button" onClick={() => void save().catch(notifyError)} aria-label="Save the journal">Save</button>
       {open === 'branch' && <BranchDialog id={id} step={step} onClose={close} />}
       {open === 'test' && (
         <Dialog title="A test of these steps" width="wide" onClose={close} actions={<CopyButton text={test} label="Copy the test" />}>

@@ -1,10 +1,10 @@
 import { type PointerEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
-import { type Area, centre, fit, fitReadable, reveal, type Size, type View, zoom } from './view';
+import { type Area, centre, fit, fitReadable, revealFirst, type Size, type View, zoom } from './view';
 
 interface Props {
   size: Size;
-  /** The area that should stay in view: that of the active states. */
-  follow: Area | null;
+  /** Areas that should stay in view: the first of them that fits. */
+  follow: readonly Area[];
   /** An area to go to, and how often it was asked for. */
   goTo: { area: Area; count: number } | null;
   label: string;
@@ -26,7 +26,7 @@ export function Canvas({ size, follow, goTo, label, layouts, children }: Props) 
   };
   useEffect(() => setView(fitReadable(size, window())), [size, window]);
   useEffect(() => {
-    if (follow) setView((before) => before && reveal(before, follow, window()));
+    setView((before) => before && revealFirst(before, follow, window()));
   }, [follow, window]);
   useEffect(() => {
     if (goTo) setView((before) => before && centre(before, goTo.area, window()));

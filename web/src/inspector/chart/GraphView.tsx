@@ -5,6 +5,7 @@ import { findWires, type Graph, type GraphBox, type GraphWire, HEADER, isInitial
 import type { ChartState } from './model';
 import { Outline } from './Outline';
 import { StateLamp } from './StateLamp';
+import { areasToFollow } from './view';
 
 /** The chart as ELK has laid it out; the outline if that fails. */
 export function GraphView(drawing: Drawing) {
@@ -22,7 +23,11 @@ export function GraphView(drawing: Drawing) {
   }, [chart, hash]);
   const wires = useMemo(() => new Map(findWires(chart).map((wire) => [wire.id, wire])), [chart]);
   const boxes = useMemo(() => new Map(graph?.boxes.map((box) => [box.id, box])), [graph]);
-  const follow = useMemo(() => boxes.get(activeLeaves(chart, active)[0] ?? '') ?? null, [boxes, chart, active]);
+  const follow = useMemo(() => {
+    const leaves = activeLeaves(chart, active).flatMap((id) => boxes.get(id) ?? []);
+    const starts = [...wires.values()].filter((wire) => wire.transitions.some((each) => taken.has(each.id))).flatMap((wire) => boxes.get(wire.source) ?? []);
+    return areasToFollow(leaves, starts);
+  }, [boxes, wires, chart, active, taken]);
   const goTo = useMemo(() => {
     const area = picked && boxes.get(picked.state);
     return area ? { area, count: picked.count } : null;

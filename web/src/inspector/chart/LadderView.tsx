@@ -1,9 +1,10 @@
-import { memo, useEffect, useMemo, useState } from 'react';
+import { memo, useCallback, useEffect, useMemo, useState } from 'react';
 import { Canvas } from './Canvas';
 import { activeLeaves, type Drawing, possibleEvent } from './drawing';
 import { type Ladder, type LadderBox, type LadderLine, type LadderRow, layOutLadder, LINE, PADDING } from './ladder';
 import { ladderMetrics, loadFonts } from './measure';
 import { StateLamp } from './StateLamp';
+import { areasToFollow } from './view';
 
 /** States below one another, with a row for each transition and lines at the right side. */
 export function LadderView(drawing: Drawing) {
@@ -12,7 +13,12 @@ export function LadderView(drawing: Drawing) {
   useEffect(() => void loadFonts().then(() => setMeasured(true)), []);
   const ladder = useMemo<Ladder | null>(() => (isMeasured ? layOutLadder(chart, ladderMetrics()) : null), [chart, isMeasured]);
   const boxes = useMemo(() => new Map(ladder?.boxes.map((box) => [box.state.id, box])), [ladder]);
-  const follow = useMemo(() => boxes.get(activeLeaves(chart, active)[0] ?? '') ?? null, [boxes, chart, active]);
+  const isTaken = useCallback((line: LadderLine) => line.transitions.some((id) => taken.has(id)), [taken]);
+  const follow = useMemo(() => {
+    const leaves = activeLeaves(chart, active).flatMap((id) => boxes.get(id) ?? []);
+    const starts = ladder?.lines.filter(isTaken).map(({ start }) => ({ x: start.x, y: start.y - LINE, width: 0, height: 2 * LINE })) ?? [];
+    return areasToFollow(leaves, starts);
+  }, [boxes, ladder, chart, active, isTaken]);
   const goTo = useMemo(() => {
     const area = picked && boxes.get(picked.state);
     return area ? { area, count: picked.count } : null;
@@ -21,10 +27,8 @@ export function LadderView(drawing: Drawing) {
   return (
     <Canvas size={ladder} follow={follow} goTo={goTo} label="Ladder" layouts={1}>
       {ladder.boxes.map((box) => <Box key={box.state.id} box={box} drawing={drawing} />)}
-      {ladder.lines.map((line) => {
-        const isTaken = line.transitions.some((id) => taken.has(id));
-        return <Line key={line.id} line={line} isTaken={isTaken} isOff={active.size > 0 && !active.has(line.source)} />;
-      })}
+      {ladder.lines.map((line) => <Line key={line.id} line={line} isTaken={false} isOff={active.size > 0 && !active.has(line.source)} />)}
+      {ladder.lines.filter(isTaken).map((line) => <Line key={line.id} line={line} isTaken isOff={false} />)}
     </Canvas>
   );
 }

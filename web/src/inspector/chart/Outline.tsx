@@ -1,3 +1,5 @@
+import { useRef } from 'react';
+import { useShown } from '../scrolling';
 import { type Drawing, possibleEvent } from './drawing';
 import type { ChartState } from './model';
 import { type Row, stateRows } from './rows';
@@ -6,8 +8,11 @@ const TYPES: Record<string, string> = { parallel: 'parallel', final: 'final', hi
 
 /** The same chart as a nested list: for screen readers and phones, and where a graph cannot be laid out. */
 export function Outline(drawing: Drawing) {
+  const box = useRef<HTMLDivElement>(null);
+  useShown(box, '[aria-current] > button', drawing.active);
+  useShown(box, '.picked', drawing.picked);
   return (
-    <div className="outline" data-ready="true">
+    <div className="outline" data-ready="true" ref={box}>
       <ul aria-label={`States of ${drawing.chart.id}`}>
         <State state={drawing.chart.root} drawing={drawing} />
       </ul>
@@ -21,7 +26,7 @@ function State({ state, drawing }: { state: ChartState; drawing: Drawing }) {
   const rows = stateRows(drawing.chart, state);
   return (
     <li className={isOn ? 'on' : ''} aria-current={isOn && !state.children.some((child) => drawing.active.has(child.id)) ? 'true' : undefined}>
-      <button type="button" className={isPicked ? 'outline-state picked' : 'outline-state'} aria-pressed={isPicked} data-state={state.id} ref={(element) => { if (isPicked) element?.scrollIntoView({ block: 'nearest' }); }} onClick={() => drawing.onPick(state.id)}>
+      <button type="button" className={isPicked ? 'outline-state picked' : 'outline-state'} aria-pressed={isPicked} data-state={state.id} onClick={() => drawing.onPick(state.id)}>
         <i className={`dot${isOn ? ' live' : state.type === 'final' ? ' final' : ''}`} aria-hidden="true" />
         <b>{state.key}</b>
         {state.isInitial && <em>initial</em>}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { centre, fit, fitReadable, reveal, zoom } from './view';
+import { areasToFollow, centre, fit, fitReadable, reveal, revealFirst, zoom } from './view';
 
 const WINDOW = { width: 800, height: 600 };
 
@@ -33,4 +33,16 @@ test('revealing moves no further than needed, and not at all for what is in view
 
 test('centring puts an area into the middle', () => {
   expect(centre({ x: 0, y: 0, scale: 0.5 }, { x: 100, y: 100, width: 100, height: 100 }, WINDOW)).toEqual({ scale: 0.5, x: 325, y: 225 });
+});
+
+test('a step shows its source and its target together where both fit, or else its target', () => {
+  const target = { x: 0, y: 700, width: 100, height: 50 };
+  const near = areasToFollow([target], [{ x: 0, y: 400, width: 0, height: 10 }]);
+  const far = areasToFollow([target], [{ x: 0, y: -900, width: 0, height: 10 }]);
+  const view = { x: 16, y: 0, scale: 1 };
+
+  expect(revealFirst(view, near, WINDOW).y).toBe(-166);
+  expect(revealFirst({ ...view, y: -600 }, near, WINDOW).y).toBe(-384);
+  expect(revealFirst(view, far, WINDOW).y).toBe(-166);
+  expect(revealFirst(view, [], WINDOW)).toBe(view);
 });

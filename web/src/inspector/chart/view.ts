@@ -68,3 +68,27 @@ export function centre(view: View, area: Area, window: Size): View {
     y: window.height / 2 - (area.y + area.height / 2) * view.scale,
   };
 }
+
+/** Like `reveal`, of the first area that fits into the window, or else of the last one. */
+export function revealFirst(view: View, areas: readonly Area[], window: Size): View {
+  const fits = areas.find((area) => area.width * view.scale <= window.width - 2 * MARGIN && area.height * view.scale <= window.height - 2 * MARGIN);
+  const area = fits ?? areas.at(-1);
+  return area ? reveal(view, area, window) : view;
+}
+
+/** What a step should show: all active states and where it came from, all active states, one of them. */
+export function areasToFollow(leaves: readonly Area[], starts: readonly Area[]): Area[] {
+  const [first] = leaves;
+  return first ? [join([...leaves, ...starts]), join([first, ...starts]), join(leaves), first] : [];
+}
+
+function join(areas: readonly Area[]): Area {
+  const x = Math.min(...areas.map((area) => area.x));
+  const y = Math.min(...areas.map((area) => area.y));
+  return {
+    x,
+    y,
+    width: Math.max(...areas.map((area) => area.x + area.width)) - x,
+    height: Math.max(...areas.map((area) => area.y + area.height)) - y,
+  };
+}
