@@ -1,11 +1,12 @@
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
+import { useCommands } from '../parts/commands';
 import { ChartPane } from './ChartPane';
 import { ContextPanel } from './ContextPanel';
 import { EventList } from './EventList';
 import { valueLabel } from './chart/labels';
 import { activeStates, type Chart, type Json } from './chart/model';
 import { type Entry, filterEntries } from './entries';
-import { useStepKeys } from './keys';
+import { stepFor, useStepKeys } from './keys';
 import { SendPanel } from './SendPanel';
 
 export interface Sending {
@@ -46,6 +47,15 @@ export function Workbench(props: WorkbenchProps) {
   const last = entries.at(-1)?.seq ?? 0;
   const current = step ?? last;
   useStepKeys(shown, last, current, onStep);
+  const go = (key: string) => () => {
+    const to = stepFor(key, shown, last, current);
+    if (to !== undefined) onStep(to);
+  };
+  useCommands([
+    { id: 'step-back', label: 'Step back (←)', group: 'Inspector', run: go('ArrowLeft') },
+    { id: 'step-forth', label: 'Step forth (→)', group: 'Inspector', run: go('ArrowRight') },
+    { id: 'back-to-live', label: 'Back to live (Esc)', group: 'Inspector', run: go('Escape') },
+  ]);
   const choose = useCallback((type: string) => setDraft((before) => ({ type, count: (before?.count ?? 0) + 1 })), []);
   return (
     <>

@@ -6,7 +6,7 @@ import { graphWidths, loadFonts } from './measure';
 import type { Chart } from './model';
 
 // A layout of an earlier version of this page is not used.
-const PREFIX = 'antiphon.graph.2.';
+const PREFIX = 'antiphon.graph.3.';
 const kept = new Map<string, Promise<Graph>>();
 let elk: InstanceType<typeof ElkApi> | null = null;
 

@@ -71,7 +71,11 @@ const OPTIONS: Record<string, string> = {
   'elk.layered.considerModelOrder.strategy': 'NONE',
   'elk.layered.cycleBreaking.strategy': 'DEPTH_FIRST',
   'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
+  'elk.layered.thoroughness': '3',
 };
+// The best placement takes seconds for a chart of more states.
+const MANY = 40;
+const FAST = { 'elk.layered.thoroughness': '1' };
 export const ATTEMPTS: Record<string, string>[] = [
   {},
   { 'elk.layered.nodePlacement.strategy': 'BRANDES_KOEPF' },
@@ -112,13 +116,16 @@ export function findWires(chart: Chart): Wire[] {
 
 export async function layOutGraph(chart: Chart, widths: TextWidths, layout: Layout): Promise<Graph> {
   const wires = findWires(chart);
+  // The machine itself is a box too, because it may have transitions of its own.
   const graph: ElkNode = {
-    ...toElk(chart.root, widths),
+    id: '::graph',
+    children: [toElk(chart.root, widths)],
     edges: [...wires.map((wire) => toEdge(wire, widths)), ...initialEdges(chart)],
     layoutOptions: { 'elk.padding': '[top=8,left=8,bottom=8,right=8]' },
   };
   let problem: unknown;
-  for (const attempt of ATTEMPTS) {
+  const attempts = chart.states.size > MANY ? ATTEMPTS.slice(1).map((attempt) => ({ ...attempt, ...FAST })) : ATTEMPTS;
+  for (const attempt of attempts) {
     try {
       return toGraph(await layout(structuredClone(graph), { ...OPTIONS, ...attempt }));
     } catch (error) {
