@@ -19,6 +19,9 @@ const PAGE = 1000;
 const JOIN_MS = 100;
 const BY_STATUS: Record<string, LampState> = { done: 'done', error: 'stop', quarantined: 'stop', stopped: 'held' };
 
+/** Ids that were made together differ at their ends. */
+const shortId = (id: string): string => (id.length > 24 ? `${id.slice(0, 8)}…${id.slice(-8)}` : id);
+
 /** All trees of the store, the latest first; the tree that is open has its actors below it. */
 export function ActorList({ root, actors, address, onSelect, version }: Props) {
   const [roots, setRoots] = useState<RootRow[] | null>(null);
@@ -56,7 +59,7 @@ export function ActorList({ root, actors, address, onSelect, version }: Props) {
           <li key={row.id}>
             <Link to={`/inspector/${encodeURIComponent(row.id)}`} className="actor-root" aria-current={row.id === root ? 'page' : undefined}>
               <Lamp state={rows[row.id] ? lampOf(rows[row.id]?.status ?? '') : (BY_STATUS[row.status] ?? 'idle')} label={rows[row.id]?.status ?? row.status} />
-              <b>{name(row)}</b>
+              <b title={row.id}>{rows[row.id]?.title || shortId(row.id)}</b>
               <em>{rows[row.id]?.kind ?? row.machine}</em>
             </Link>
             {row.id === root && <Actors actors={actors} address={address} onSelect={onSelect} />}
