@@ -20,7 +20,7 @@ const JOIN_MS = 100;
 const BY_STATUS: Record<string, LampState> = { done: 'done', error: 'stop', quarantined: 'stop', stopped: 'held' };
 
 /** Ids that were made together differ at their ends. */
-const shortId = (id: string): string => (id.length > 24 ? `${id.slice(0, 8)}…${id.slice(-8)}` : id);
+const shortId = (id: string): string => (id.length > 20 ? `${id.slice(0, 6)}…${id.slice(-6)}` : id);
 
 /** All trees of the store, the latest first; the tree that is open has its actors below it. */
 export function ActorList({ root, actors, address, onSelect, version }: Props) {

@@ -35,7 +35,7 @@ export function EventList({ entries, total, current, last, filter, onFilter, onS
             <button type="button" aria-current={entry.seq === current ? 'step' : undefined} title={new Date(entry.at).toISOString()} onClick={() => onStep(entry.seq >= last ? null : entry.seq)}>
               <span className="seq">{entry.seq}</span>
               <b>{entryLabel(entry)}</b>
-              {entry.to && <span className="to-actor">{entry.to}</span>}
+              {entry.to && <span className="to-actor" title={entry.to}>{entry.to.split('/').at(-1)}</span>}
               {entry.value !== null && <span className="to-state">→ {valueLabel(entry.value)}</span>}
               <time>{((entry.at - start) / 1000).toFixed(3)}</time>
             </button>
