@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from antiphon.app import App
 from antiphon.chart.machine import create_machine
@@ -305,7 +305,7 @@ def test_a_large_chart_is_readable_zoomed_and_searched(pages: Pages, inspected: 
     large = Inspector(pages, inspected, "large")
     large.view(view)
     canvas = large.page.locator(".canvas")
-    expect(canvas).to_have_attribute("data-ready", "true")
+    expect(canvas).to_have_attribute("data-ready", "true", timeout=90_000)
     expect(large.page.locator(".canvas [data-state]")).to_have_count(67)
     assert float(canvas.get_attribute("data-scale") or 0) >= 0.8
     large.page.get_by_label("Find a state").fill("g4.s7")
@@ -390,7 +390,7 @@ def test_a_saved_journal_is_opened_again(door: Inspector, tmp_path: Path) -> Non
     with door.page.expect_download() as saved:
         door.app.button("Save the journal").click()
     saved.value.save_as(tmp_path / "saved.json")
-    door.page.locator("input[type=file]").set_input_files(tmp_path / "saved.json")
+    door.page.get_by_label("Open a file…").set_input_files(tmp_path / "saved.json")
 
     expect(door.page.get_by_role("heading", name="saved.json")).to_be_visible()
     expect(door.events()).to_have_count(2)
@@ -488,3 +488,47 @@ def test_a_deleted_tree_says_so(door: Inspector) -> None:
     door.server.call(delete)
 
     expect(door.page.get_by_role("alert")).to_contain_text("was deleted after step 1")
+
+
+MODULE = """
+from antiphon import assign, setup
+
+counter = setup(actions={"count": assign({"n": lambda context, event: context["n"] + event["by"]})}).create_machine(
+    {"id": "counter", "context": {"n": 0}, "on": {"COUNT": {"actions": "count"}}}
+)
+"""
+
+
+def test_a_machine_of_the_user_is_opened_driven_and_copied_as_a_test(
+    pages: Pages, browser: Browser, tmp_path: Path
+) -> None:
+    (tmp_path / "shop.py").write_text(MODULE)
+    command = [sys.executable, "-m", "antiphon", "inspect", "--no-open", "shop:counter"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert process.stdout is not None
+    try:
+        page = browser.new_context().new_page()
+        page.goto(process.stdout.readline().strip())
+        expect(page.get_by_role("heading", name="counter")).to_be_visible()
+        page.get_by_label("Event as JSON").fill('{"type": "COUNT", "by": 3}')
+        page.get_by_role("button", name="Send", exact=True).click()
+        expect(page.get_by_role("list", name="Changed by this step")).to_contain_text("n03")
+        page.get_by_role("button", name="Copy as test").click()
+        text = page.get_by_role("dialog").get_by_label("Test").input_value()
+        page.context.close()
+    finally:
+        process.terminate()
+        process.wait(30)
+        process.stdout.close()
+    (tmp_path / "test_copied.py").write_text(text)
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "test_copied.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    assert "from shop import counter as MACHINE" in text
+    assert 'assert snapshot["context"]["n"] == 3' in text
+    assert ran.returncode == 0, ran.stdout
