@@ -170,6 +170,18 @@ def test_an_exported_chat_is_imported_with_its_branches(app: WebApp, tmp_path: P
     expect(app.page.get_by_text("Hello! I am a script")).to_be_visible()
 
 
+def test_a_thread_is_copied(app: WebApp) -> None:
+    item(app, "First").get_by_role("link").click()
+    app.expect_state("completed")
+    first = app.page.url
+
+    app.use_menu("Actions of this chat", "Copy into a new thread")
+
+    expect(titles(app)).to_have_count(2)
+    assert app.page.url != first
+    expect(app.rows()).to_have_count(2)
+
+
 def test_a_file_that_is_no_export_says_so(app: WebApp, tmp_path: Path) -> None:
     path = tmp_path / "<img src=x onerror=alert(1)>.json"
     path.write_text("{}")
