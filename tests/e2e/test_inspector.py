@@ -455,6 +455,20 @@ def test_axe_finds_nothing_serious(door: Inspector, view: str, screenshots: Path
     door.app.shoot(screenshots, f"inspector-{view.lower()}")
 
 
+def test_axe_finds_nothing_serious_without_an_actor(pages: Pages, inspected: LiveServer, screenshots: Path) -> None:
+    app = pages.open(inspected, "/inspector")
+    app.button("streaming").click()
+    expect(app.page.locator('[data-state="streaming.idle"]')).to_be_visible()
+    of_chart = app.serious_faults()
+    app.shoot(screenshots, "inspector-chart")
+    app.button("Close").click()
+    expect(app.button("streaming")).to_be_visible()
+
+    assert of_chart == []
+    assert app.serious_faults() == []
+    app.shoot(screenshots, "inspector-start")
+
+
 def test_a_narrow_window_shows_the_outline_and_scrolls_down_only(
     pages: Pages, inspected: LiveServer, screenshots: Path
 ) -> None:
@@ -476,6 +490,37 @@ def test_a_running_thread_is_followed(pages: Pages, inspected: LiveServer, scree
 
     expect(app.page.locator(".bench-value")).to_have_text("completed")
     app.shoot(screenshots, "inspector-thread")
+
+
+def test_a_connection_that_was_cut_goes_on(door: Inspector) -> None:
+    door.expect_active("door.closed")
+    door.page.context.set_offline(True)
+    door.send("OPEN")
+    door.page.context.set_offline(False)
+
+    door.expect_active("door.open.bell.silent")
+    expect(door.events()).to_have_count(2)
+
+
+def test_earlier_events_of_a_long_journal_are_loaded_on_demand(pages: Pages, inspected: LiveServer) -> None:
+    async def create(app: App) -> str:
+        root = await app.runtime.create("large")
+        for _ in range(700):
+            await app.runtime.send(root, {"type": "NEXT"})
+        return root
+
+    root = inspected.call(create)
+    app = pages.open(inspected, f"/inspector/{root}")
+    events = app.page.get_by_role("list", name="Events").get_by_role("button")
+    expect(events).to_have_count(500)
+    expect(app.page.locator(".bench-value")).to_have_text("g0.s0")
+    app.button("Load earlier events").click()
+
+    expect(events).to_have_count(701)
+    expect(app.button("Load earlier events")).to_have_count(0)
+    app.page.get_by_role("heading", name="large").click()
+    app.page.keyboard.press("Home")
+    expect(app.page.get_by_role("button", name="back to live")).to_contain_text("Step 1 of 701")
 
 
 def test_a_deleted_tree_says_so(door: Inspector) -> None:

@@ -1,6 +1,6 @@
 /** A tree of actors as it grows: its journal from the server, and its steps with their transitions. */
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
-import { errorText, get } from '../wire/http';
+import { errorText, get, Problem } from '../wire/http';
 import type { ActorTree, ChartReply, EntryList, StepReply } from '../wire/types';
 import { type Chart, type Json, toChart } from './chart/model';
 import type { Entry } from './entries';
@@ -14,6 +14,7 @@ export interface TreeState {
 }
 
 const PAGE = 500;
+const RETRY_MS = 1_500;
 const EMPTY: TreeState = { tree: null, entries: [], isEnded: false, problem: null };
 
 export const actorPath = (id: string, rest = ''): string => `/actors/${encodeURIComponent(id)}${rest}`;
@@ -25,6 +26,7 @@ export class TreeSource {
   private stream: EventSource | null = null;
   private arrived: Entry[] = [];
   private frame = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly id: string) {}
 
@@ -53,6 +55,7 @@ export class TreeSource {
 
   private stop(): void {
     document.removeEventListener('visibilitychange', this.watch);
+    clearTimeout(this.timer);
     this.close();
   }
 
@@ -70,6 +73,7 @@ export class TreeSource {
       if (this.listeners.size && !document.hidden) this.follow();
     } catch (error) {
       this.set({ problem: errorText(error) });
+      if (error instanceof Problem && error.recoverable && this.listeners.size) this.retry();
     }
   }
 
@@ -80,6 +84,10 @@ export class TreeSource {
     this.stream = stream;
     stream.addEventListener('message', (event: MessageEvent<string>) => this.take(JSON.parse(event.data) as Entry));
     stream.addEventListener('moved', () => void this.load());
+    // The browser connects again by itself, unless the server has refused it, as one that restarts does.
+    stream.addEventListener('error', () => {
+      if (stream === this.stream && stream.readyState === EventSource.CLOSED) this.retry();
+    });
     stream.addEventListener('ended', () => {
       this.close();
       this.set({ isEnded: true });
@@ -88,6 +96,12 @@ export class TreeSource {
       this.close();
       this.set({ problem: (JSON.parse(event.data) as { detail: string }).detail });
     });
+  }
+
+  private retry(): void {
+    this.close();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.load(), RETRY_MS);
   }
 
   private close(): void {
