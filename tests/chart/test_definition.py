@@ -17,7 +17,7 @@ from antiphon import (
     state_in,
     transition,
 )
-from antiphon.chart.definition import to_json
+from antiphon.chart.definition import to_json, written_chart
 from antiphon.chart.errors import ChartError
 from antiphon.chart.text import GrowingText
 
@@ -142,3 +142,36 @@ def test_a_machine_made_again_from_its_chart_behaves_the_same():
 
         assert walked[0].value == walked[1].value
     assert to_json(again) == to_json(machine)
+
+
+def test_a_chart_is_written_as_it_was_with_names_for_functions():
+    def may(context):
+        return True
+
+    guards = [and_(["a", may]), or_(["a", not_("b")]), state_in("#m.a")]
+    chart = {
+        **FLAT,
+        "context": {"text": GrowingText("abc"), "n": 1, "none": None},
+        "entry": [assign({"n": 2}), {"type": "note", "params": {"deep": ["x"]}}],
+        "on": {"GO": [{"target": ".a", "guard": guard} for guard in guards]},
+        "always": ({"guard": may},),
+    }
+    machine = create_machine(chart, guards={"a": may, "b": may}, actions={"note": lambda: None})
+
+    assert json.loads(json.dumps(written_chart(machine))) == {
+        **FLAT,
+        "context": {"text": "abc", "n": 1, "none": None},
+        "entry": ["xstate.assign", {"type": "note", "params": {"deep": ["x"]}}],
+        "on": {
+            "GO": [
+                {"target": ".a", "guard": {"type": "and", "guards": ["a", "may"]}},
+                {"target": ".a", "guard": {"type": "or", "guards": ["a", {"type": "not", "guards": ["b"]}]}},
+                {"target": ".a", "guard": {"type": "stateIn", "params": {"stateValue": "#m.a"}}},
+            ]
+        },
+        "always": [{"guard": "may"}],
+    }
+
+
+def test_a_chart_without_an_id_gets_that_of_its_machine():
+    assert written_chart(create_machine({"initial": "a", "states": {"a": {}}}))["id"] == "(machine)"

@@ -70,6 +70,25 @@ def test_the_printed_address_leaves_a_cookie_that_scripts_cannot_read(server: Li
     assert status(server, "GET", f"/?token={CANARY}&token={CANARY}") == (401, "unauthenticated")
 
 
+@pytest.mark.parametrize(
+    ("to", "location"),
+    [
+        ("/inspector/a?of=shop.charts:order", "/inspector/a?of=shop.charts:order"),
+        ("/chats/a%2Fb", "/chats/a%2Fb"),
+        ("//elsewhere.example", "/"),
+        ("https://elsewhere.example", "/"),
+        ("/inspector/../threads", "/"),
+        ("/inspector/a\r\nset-cookie: x=1", "/"),
+        ("/threads", "/"),
+    ],
+)
+def test_the_printed_address_leads_to_addresses_of_the_app_alone(server: LiveServer, to: str, location: str) -> None:
+    query = {"token": server.settings.token, "to": to}
+    response = httpx2.get(f"{server.address}/", params=query)
+
+    assert (response.status_code, response.headers["location"]) == (303, location)
+
+
 def test_a_wrong_bearer_is_refused_though_the_cookie_is_right(server: LiveServer) -> None:
     with httpx2.Client(base_url=server.address) as client:
         client.get(f"/?token={CANARY}")

@@ -185,7 +185,7 @@ def inspector_tour(client: CheckedClient) -> None:
     assert client.request("POST", "/backup").status_code == 200
     for path in ("/new", "/chats/tour", "/runs/x", "/debates/x", "/inspector", "/inspector/tour", "/assets/theme.js"):
         assert client.request("GET", path).status_code == 200
-    for path in ("/actors", "/actors/tour", "/actors/tour/snapshot", "/actors/tour/journal"):
+    for path in ("/actors", "/actors/tour", "/actors/tour/snapshot", "/actors/tour/step", "/actors/tour/journal"):
         assert client.request("GET", path).status_code == 200
     client.post("/actors/tour/events", {"event": {"type": "RENAME", "title": "Sent"}, "to": ""})
     client.post("/actors/tour/fork", {"step": 1})

@@ -9,6 +9,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from antiphon.app import App
+from antiphon.chart.machine import create_machine
 from antiphon.server.authentication import OPERATOR, Authentication
 from antiphon.server.contracts import Contract
 from antiphon.server.settings import ServerSettings
@@ -102,6 +104,19 @@ def test_a_thread_of_another_user_is_like_an_unknown_one(
     assert answer(ann, contract, people.foreign) == unknown
     assert unknown[0] == STATUSES.get(name_of(contract), 404)
     assert people.server.call(lambda app: app.runtime.roots()) == before
+
+
+def test_charts_of_machines_that_are_no_threads_are_the_operators(tmp_path: Path) -> None:
+    lamp = create_machine({"id": "lamp", "initial": "off", "states": {"off": {}}})
+    with live_server(app=lambda: App(":memory:", machines=[lamp]), folder=tmp_path) as server:
+        people = People(server, tmp_path)
+        with people.client("ann") as ann, server.client() as operator:
+            own = {row["id"] for row in ann.get("/charts")["items"]}
+            all_charts = {row["id"] for row in operator.get("/charts")["items"]}
+
+            assert all_charts - own == {"lamp"}
+            assert ann.problem("GET", "/charts/lamp") == (404, "unknown_chart")
+            assert "lamp" not in ann.request("GET", "/charts/lamps").json()["detail"].replace("lamps", "")
 
 
 @pytest.mark.parametrize("body", [{"text": 5}, {"text": "a", "x": 1}])

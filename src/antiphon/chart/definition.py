@@ -41,6 +41,35 @@ def to_json(machine: DefinitionSource) -> dict[str, Any]:
     return _Reader(machine).node(machine.root)
 
 
+def written_chart(machine: DefinitionSource) -> dict[str, Any]:
+    """Return the chart of a machine as it was written, as JSON with names in the place of functions."""
+    return {"id": machine.id, **_written(machine.root.config)}
+
+
+def _written(value: Any) -> Any:
+    """Return a part of a chart as JSON."""
+    match value:
+        case None | str() | int() | float():
+            return value
+        case GrowingText():
+            return str(value)
+        case And(guards):
+            return {"type": "and", "guards": [_written(guard) for guard in guards]}
+        case Or(guards):
+            return {"type": "or", "guards": [_written(guard) for guard in guards]}
+        case Not(guard):
+            return {"type": "not", "guards": [_written(guard)]}
+        case StateIn(state):
+            return {"type": "stateIn", "params": {"stateValue": _written(state)}}
+        case Mapping():
+            return {str(key): _written(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_written(inner) for inner in value]
+        case Action():
+            return value.type
+    return str(getattr(value, "__name__", None) or getattr(value, "id", None) or type(value).__name__)
+
+
 class _Reader:
     """Turns the nodes of one machine into plain values."""
 

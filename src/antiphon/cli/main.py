@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "doctor": ("antiphon.cli.doctor", "show what protects this machine from commands, and prove it by trying"),
     "machines": ("antiphon.cli.machines", "list machines and their events, and print events as JSON Schema"),
     "chart": ("antiphon.cli.chart.command", "check and draw charts: pictures, diagrams, tables"),
+    "inspect": ("antiphon.cli.inspect", "open a machine of yours in the inspector, in a browser"),
     "play": ("antiphon.cli.play.command", "run a chart interactively: a demo, or your own"),
 }
 SERVE = "serve"

@@ -38,6 +38,10 @@ class Machines:
         """True if a machine, or one of a child, declares events."""
         return any(each.event_types for machine in self._versions.values() for each in descendants(machine))
 
+    def all(self) -> list[AnyMachine]:
+        """Return the machines in all versions, in the order in which they were registered."""
+        return list(self._versions.values())
+
     def current(self, id: str) -> AnyMachine:
         """Return the version of a machine that new trees run."""
         machine = self._current.get(id)
@@ -85,7 +89,7 @@ def descendants(machine: AnyMachine) -> list[AnyMachine]:
         current = pending.pop(0)
         if current not in listed:
             listed[current] = None
-            pending += _children(current).values()
+            pending += child_machines(current).values()
     return list(listed)
 
 
@@ -133,12 +137,13 @@ def _hash_tree(machine: AnyMachine, hashes: dict[AnyMachine, str]) -> str:
     """Hash a chart with its children; a machine that is its own descendant counts by its id there."""
     if machine not in hashes:
         hashes[machine] = f"recursive {machine.id}"
-        inner = {name: _hash_tree(child, hashes) for name, child in _children(machine).items()}
+        inner = {name: _hash_tree(child, hashes) for name, child in child_machines(machine).items()}
         hashes[machine] = FORMAT + _digest(json.dumps([hash_alone(machine), inner], sort_keys=True))
     return hashes[machine]
 
 
-def _children(machine: AnyMachine) -> dict[str, AnyMachine]:
+def child_machines(machine: AnyMachine) -> dict[str, AnyMachine]:
+    """Return the machines among the actors that a machine can start, by the names it has for them."""
     names = machine.implementations
     actors = {**names.actors, **names.inline_actors}
     return {name: logic for name, logic in sorted(actors.items()) if isinstance(logic, Machine)}

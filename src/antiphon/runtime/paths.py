@@ -37,6 +37,11 @@ def actor_at(root: Any, path: str) -> Any:
     return actor
 
 
+def child_path(path: str, id: str) -> str:
+    """Return the address of a child of the actor at an address."""
+    return f"{path}/{_part(id)}" if path else _part(id)
+
+
 def parent_of(path: str) -> str:
     """Return the address of the parent of an actor."""
     return path.rpartition("/")[0]

@@ -1,5 +1,6 @@
 """Who may send a request: the name it is addressed to, the page it comes from, and its token."""
 
+import re
 from collections.abc import Iterable
 from urllib.parse import parse_qsl
 
@@ -12,6 +13,9 @@ PAGES = ("/", "/docs")  # addresses that a person may open from anywhere
 PUBLIC = ("/healthz", "/readyz")  # addresses that need no token
 OWN_SITE = ("same-origin", "none")
 BEARER = "bearer "
+APP_ADDRESS = re.compile(
+    r"/(?:inspector|chats|runs|debates)(?:/[A-Za-z0-9_.%~-]{1,600})?(?:\?[A-Za-z0-9_.%~=&:-]{0,600})?"
+)
 
 
 class Headers:
@@ -97,6 +101,15 @@ def authenticate(headers: Headers, host: str, settings: ServerSettings, authenti
             "or send the header Authorization: Bearer TOKEN",
         )
     return caller
+
+
+def entry_address(query: bytes) -> str:
+    """Return the address of the app that the printed address leads to: that of its parameter `to`, or the first page.
+
+    Only addresses of the app are followed, so that nobody is led to another site.
+    """
+    values = [value for key, value in parse_qsl(query.decode("latin-1")) if key == "to"]
+    return values[0] if len(values) == 1 and APP_ADDRESS.fullmatch(values[0]) else "/"
 
 
 def entry_cookie(query: bytes, host: str, settings: ServerSettings, authentication: Authentication) -> str | None:

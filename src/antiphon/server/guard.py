@@ -21,6 +21,7 @@ from antiphon.server.access import (
     authenticate,
     check_host,
     check_site,
+    entry_address,
     entry_cookie,
     has_transport_policy,
 )
@@ -186,7 +187,7 @@ class _Exchange:
         if path == ENTRY and method == "GET":
             cookie = self._login(lambda tokens: entry_cookie(self._scope["query_string"], host, settings, tokens))
             if cookie is not None:
-                await self._redirect(cookie)
+                await self._redirect(cookie, entry_address(self._scope["query_string"]))
                 return False
         if path not in PUBLIC:
             caller = self._login(lambda tokens: authenticate(headers, host, settings, tokens))
@@ -276,9 +277,9 @@ class _Exchange:
             self._is_complete = not message.get("more_body", False)
         await self._send(message)
 
-    async def _redirect(self, cookie: str) -> None:
+    async def _redirect(self, cookie: str, address: str) -> None:
         """Set the cookie, and take the token out of the address."""
-        await self._respond(303, b"", {"location": ENTRY, "set-cookie": cookie})
+        await self._respond(303, b"", {"location": address, "set-cookie": cookie})
 
     async def _refuse(self, problem: ProblemError) -> None:
         if self._is_complete:

@@ -178,20 +178,30 @@ class ChartList(TypedDict):
 
 
 class ChartReply(ChartRow):
-    """The chart of a machine as JSON of XState, and its events: which may come from outside, and their schemas."""
+    """The chart of a machine as JSON of XState, and its events: which may come from outside, and their schemas.
+
+    `config` is the chart as it was written, with names in the place of functions.
+    """
 
     chart: dict[str, Any]
+    config: dict[str, Any]
     events: dict[str, Any]
     public: list[str]
 
 
 class ActorRow(TypedDict):
-    """An actor of a tree, by its address."""
+    """An actor of a tree, by its address, with the events that it takes.
+
+    `machine` and `hash` name its chart; both are null if it is no machine.
+    """
 
     address: str
     src: str | None
     status: str
     value: Any
+    machine: str | None
+    hash: str | None
+    can: list[str]
 
 
 class RootRow(TypedDict):
@@ -245,6 +255,29 @@ class EntryRow(TypedDict):
     value: Any
     status: str | None
     emitted: list[Any]
+
+
+class TransitionRow(TypedDict):
+    """A transition that an actor took: by its state, the event as the chart names it, and its place among those for it.
+
+    The event of an eventless transition is empty.
+    """
+
+    actor: str
+    source: str
+    event: str
+    index: int
+    targets: list[str]
+
+
+class StepReply(TypedDict):
+    """A step of a journal with the tree after it, and the transitions that its actors took, in order."""
+
+    id: str
+    entry: EntryRow
+    actors: list[ActorRow]
+    snapshot: dict[str, Any]
+    taken: list[TransitionRow]
 
 
 class EntryList(TypedDict):

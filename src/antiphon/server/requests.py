@@ -55,6 +55,8 @@ ThreadId = Annotated[str, Depends(admit_thread)]
 ClientId = Annotated[str, Path(max_length=LONGEST_ID, description="name of a thread, of the client's choice")]
 RootId = Annotated[str, Depends(admit_root)]
 Key = Annotated[str | None, Depends(find_key)]
+Accept = Annotated[str, Header(max_length=1000)]
+LastEventId = Annotated[str, Header(alias="Last-Event-ID", max_length=16_000, description="id of the last event")]
 Limit = Annotated[int, Query(ge=1, le=1000, description="most items of a page")]
 Step = Annotated[int | None, Query(ge=1, le=LARGEST, description="a step of the journal")]
 
@@ -62,6 +64,21 @@ Step = Annotated[int | None, Query(ge=1, le=LARGEST, description="a step of the 
 def letter_id(key: str | None, part: str = "") -> str | None:
     """Return the id of the letter for a part of a request with a key."""
     return None if key is None else f"{key}{part}"
+
+
+def choose_media_type(accept: str, *offers: str) -> str:
+    """Return the first of some media types that a client accepts; raise `ProblemError` if it accepts none.
+
+    A client that accepts anything gets the first; one that names a type gets that.
+    """
+    types = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
+    for offer in offers:
+        if offer in types:
+            return offer
+    for offer in offers:
+        if {f"{offer.partition('/')[0]}/*", "*/*", ""} & {*types}:
+            return offer
+    raise ProblemError("not_acceptable", f"{accept[:80]!r} is accepted; this sends {' or '.join(offers)}")
 
 
 def check_cursor(text: str) -> int | str:

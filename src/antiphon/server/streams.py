@@ -16,6 +16,9 @@ from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
 from antiphon.runtime.errors import JournalCompacted, OtherHistory
+from antiphon.runtime.histories import HistoryIds
+from antiphon.runtime.records import Entry
+from antiphon.runtime.runtime import Runtime
 from antiphon.server.authentication import OPERATOR
 from antiphon.server.context import ServerContext
 from antiphon.server.contracts import CALLER
@@ -79,6 +82,48 @@ async def _idle_frames(threads: Threads, id: str, after: int | str) -> AsyncIter
     async for activity in idle:
         yield activity_frames([activity])
     yield frame({"thread": id, "status": idle.status}, event="idle")
+
+
+async def follow_tree(runtime: Runtime, root: str, after: int | str) -> AsyncIterator[bytes]:
+    """Iterate over the frames of the journal of a tree after a step or cursor, until it has ended.
+
+    A reader of another past, or of steps that were removed, is told where it continues by the event `moved`. The last
+    event is `ended`, or `problem` if the tree was deleted or quarantined.
+    """
+    place = after
+    while True:
+        ids = HistoryIds((await runtime.store.history(root))[0])
+        try:
+            async for entry in runtime.feed(root, place):
+                yield frame(entry_row(entry), ids.cursor(entry.seq))
+            yield frame({"id": root}, event="ended")
+            return
+        except OtherHistory as error:
+            place = error.resume
+            yield _moved(root, place, error, "other_history")
+        except JournalCompacted as error:
+            place = await runtime.cursor(root, error.first - 1)
+            yield _moved(root, place, error, "journal_compacted")
+        except Exception as error:
+            problem = problem_of(error)
+            if problem is None:
+                raise
+            yield frame(problem.to_json(), event="problem")
+            return
+
+
+def entry_row(entry: Entry) -> dict[str, Any]:
+    """Return a step of a journal as JSON."""
+    return {
+        "seq": entry.seq,
+        "at": entry.at,
+        "to": entry.to,
+        "event": entry.event,
+        "letter": entry.letter,
+        "value": entry.value,
+        "status": entry.status,
+        "emitted": list(entry.emitted),
+    }
 
 
 def _moved(thread: str, cursor: str, error: Exception, code: str) -> bytes:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from antiphon.testing.contracts.stores import StoreContract
     from antiphon.testing.fake_llm.scenarios import SCENARIOS
     from antiphon.testing.fake_llm.server import FakeLLM
+    from antiphon.testing.journals import replay_steps
     from antiphon.testing.recorder import Recorder, Replay
     from antiphon.testing.simulation.clients import Client
     from antiphon.testing.simulation.faults import Faults
@@ -29,6 +30,7 @@ __getattr__ = lazy_names(
         "contracts.stores": ("StoreContract",),
         "fake_llm.scenarios": ("SCENARIOS",),
         "fake_llm.server": ("FakeLLM",),
+        "journals": ("replay_steps",),
         "recorder": (
             "Recorder",
             "Replay",
@@ -63,6 +65,7 @@ __all__ = [
     "SimulationReport",
     "StoreContract",
     "World",
+    "replay_steps",
     "simulate",
     "simulated_calculation",
     "simulated_code",

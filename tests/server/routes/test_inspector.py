@@ -6,14 +6,28 @@ import pytest
 
 from antiphon.app import App
 from antiphon.chart.machine import create_machine
-from tests.fixtures.server import CheckedClient, live_server
+from tests.fixtures.server import CheckedClient, frames, live_server
 
 LAMP = create_machine({"id": "lamp", "initial": "off", "states": {"off": {"on": {"GO": "on"}}, "on": {}}})
+# A machine that passes through a state without an event, and chooses by a guard; it ends.
+ROAD = create_machine(
+    {
+        "id": "road",
+        "initial": "red",
+        "states": {
+            "red": {"on": {"GO": [{"target": "green", "guard": "isRush"}, "amber"], "END": "over"}},
+            "amber": {"always": {"target": "green", "actions": lambda: None}},
+            "green": {},
+            "over": {"type": "final"},
+        },
+    },
+    guards={"isRush": lambda: False},
+)
 
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[CheckedClient]:
-    with live_server(app=lambda: App(":memory:", machines=[LAMP])) as server, server.client() as client:
+    with live_server(app=lambda: App(":memory:", machines=[LAMP, ROAD])) as server, server.client() as client:
         yield client
 
 
@@ -51,6 +65,86 @@ def test_a_tree_is_inspected_at_any_step(client: CheckedClient) -> None:
     page = client.get(f"/actors/{thread}/journal?limit=2")
     assert [entry["seq"] for entry in page["items"]] == [1, 2]
     assert client.get(f"/actors/{thread}/journal?limit=2&after={page['next']}")["items"][0]["seq"] == 3
+
+
+def test_a_step_has_the_transitions_that_it_took(client: CheckedClient) -> None:
+    root = client.server.call(lambda app: app.runtime.create("road"))
+    client.post(f"/actors/{root}/events", {"event": {"type": "GO"}})
+    step = client.get(f"/actors/{root}/step?step=2")
+
+    assert step["entry"]["event"] == {"type": "GO"}
+    assert step["taken"] == [
+        {"actor": "", "source": "road.red", "event": "GO", "index": 1, "targets": ["road.amber"]},
+        {"actor": "", "source": "road.amber", "event": "", "index": 0, "targets": ["road.green"]},
+    ]
+    assert step == client.get(f"/actors/{root}/step")
+    assert client.get(f"/actors/{root}/step?step=1")["taken"] == []
+    assert client.problem("GET", f"/actors/{root}/step?step=3") == (404, "unknown_step")
+
+
+def test_a_step_has_the_transitions_of_children_too(client: CheckedClient) -> None:
+    thread = client.talked()
+    journal = client.get(f"/actors/{thread}/journal?limit=1000")["items"]
+    taken = [row for entry in journal for row in client.get(f"/actors/{thread}/step?step={entry['seq']}")["taken"]]
+
+    assert {"", "chat", "chat/reply"} <= {row["actor"] for row in taken}
+    reply = [row for row in taken if row["actor"] == "chat/reply" and row["event"] == "COMPLETE"]
+    assert [row["source"] for row in reply] == ["streaming.streaming"]
+
+
+def test_actors_have_their_charts_and_the_events_that_they_take(client: CheckedClient) -> None:
+    actors = {row["address"]: row for row in client.get(f"/actors/{client.talked()}")["actors"]}
+    chart = client.get(f"/charts/chat?hash={actors['chat']['hash']}")
+
+    assert actors["chat"]["machine"] == chart["id"] == "chat"
+    assert "message" in actors["chat"]["can"]
+    assert chart["config"]["states"].keys() == chart["chart"]["states"].keys()
+    assert client.problem("GET", "/charts/chat?hash=2:0") == (404, "unknown_chart")
+
+
+def test_charts_of_other_machines_have_names_for_their_functions(client: CheckedClient) -> None:
+    config = client.get("/charts/road")["config"]
+
+    assert config["states"]["amber"]["always"] == {"target": "green", "actions": "<lambda>"}
+    assert config["states"]["red"]["on"]["GO"][0]["guard"] == "isRush"
+
+
+def test_a_journal_is_followed_until_its_tree_has_ended(client: CheckedClient) -> None:
+    root = client.server.call(lambda app: app.runtime.create("road"))
+    accept = {"accept": "text/event-stream"}
+    with client.http.stream("GET", f"/actors/{root}/journal", headers=accept) as response:
+        events = frames(response.iter_lines())
+        first = next(frame for frame in events if "data" in frame)
+        client.post(f"/actors/{root}/events", {"event": {"type": "END"}})
+        second, last = events
+    with client.http.stream(
+        "GET", f"/actors/{root}/journal", headers={**accept, "last-event-id": first["id"]}
+    ) as response:
+        again = [frame for frame in frames(response.iter_lines()) if "data" in frame]
+
+    assert [first["data"]["seq"], second["data"]["seq"], last["event"]] == [1, 2, "ended"]
+    assert again == [second, last]
+
+
+def test_a_cursor_of_another_past_moves_a_follower(client: CheckedClient) -> None:
+    root = client.server.call(lambda app: app.runtime.create("road"))
+    client.post(f"/actors/{root}/events", {"event": {"type": "END"}})
+    headers = {"accept": "text/event-stream", "last-event-id": "elsewhere:1"}
+    with client.http.stream("GET", f"/actors/{root}/journal", headers=headers) as response:
+        names = [frame.get("event") for frame in frames(response.iter_lines()) if "data" in frame]
+
+    assert names == ["moved", None, None, "ended"]
+
+
+def test_the_follower_of_a_tree_that_is_deleted_gets_a_problem(client: CheckedClient) -> None:
+    root = client.server.call(lambda app: app.runtime.create("road"))
+    with client.http.stream("GET", f"/actors/{root}/journal", headers={"accept": "text/event-stream"}) as response:
+        events = frames(response.iter_lines())
+        next(frame for frame in events if "data" in frame)
+        client.server.call(lambda app: app.runtime.delete(root))
+        last = list(events)[-1]
+
+    assert (last["event"], last["data"]["code"]) == ("problem", "unknown_actor")
 
 
 def test_trees_are_listed_in_pages(client: CheckedClient) -> None:

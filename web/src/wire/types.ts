@@ -18,12 +18,15 @@ export type ActivityRow = {
   speaker?: string;
 };
 
-/** An actor of a tree, by its address. */
+/** An actor of a tree, by its address, with the events that it takes. */
 export type ActorRow = {
   address: string;
   src: string | null;
   status: string;
   value: unknown;
+  machine: string | null;
+  hash: string | null;
+  can: string[];
 };
 
 /** The actors of a tree, and the events that the root actor takes now. */
@@ -83,6 +86,7 @@ export type ChartReply = {
   version: unknown;
   hash: string;
   chart: Record<string, unknown>;
+  config: Record<string, unknown>;
   events: Record<string, unknown>;
   public: string[];
 };
@@ -462,6 +466,15 @@ export type StartThread = {
   plan?: Record<string, unknown>;
 };
 
+/** A step of a journal with the tree after it, and the transitions that its actors took, in order. */
+export type StepReply = {
+  id: string;
+  entry: EntryRow;
+  actors: ActorRow[];
+  snapshot: Record<string, unknown>;
+  taken: TransitionRow[];
+};
+
 /** A page of threads; `next` is the cursor of the next page, or null at the end. */
 export type ThreadList = {
   items: ThreadRow[];
@@ -501,6 +514,15 @@ export type ToolRow = {
   description: string;
   parameters: Record<string, unknown>;
   risk: string | null;
+};
+
+/** A transition that an actor took: by its state, the event as the chart names it, and its place among those for it. */
+export type TransitionRow = {
+  actor: string;
+  source: string;
+  event: string;
+  index: number;
+  targets: string[];
 };
 
 /** The cost of a thread, and the figures that its kind keeps. */

@@ -12,6 +12,7 @@ from antiphon.server.routes import (
     actors,
     administration,
     catalog,
+    charts,
     local,
     streams,
     system,
@@ -20,7 +21,7 @@ from antiphon.server.routes import (
     windows,
 )
 
-MODULES = (threads, actions, streams, catalog, actors, administration, web, system, local, windows)
+MODULES = (threads, actions, streams, catalog, charts, actors, administration, web, system, local, windows)
 OWN_ROUTES: tuple[Routes, ...] = tuple(module.routes for module in MODULES)
 FACADES: Mapping[str, tuple[str, ...]] = {
     "v1": ("openai.chat_routes", "openai.response_routes", "openai.model_routes"),

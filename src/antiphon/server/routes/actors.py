@@ -1,20 +1,32 @@
 """Routes of actors, for an inspector: trees, snapshots at any step, journals, events, forks."""
 
 import secrets
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Query, Request, Response
 
 from antiphon.runtime.index.rows import RowCursor, RowFilter
-from antiphon.runtime.records import Entry, TreeSummary
+from antiphon.runtime.records import TreeSummary
+from antiphon.server.actor_rows import actor_rows, read_observed
 from antiphon.server.bodies import ForkThread, SendEvent
 from antiphon.server.callers import Caller, RequestCaller
 from antiphon.server.context import Context, ServerContext
-from antiphon.server.contracts import Routes, json_response, read_body
+from antiphon.server.contracts import JSON, Routes, json_response, read_body
 from antiphon.server.problems import ProblemError
-from antiphon.server.replies import ActorTree, EntryList, EventReply, ForkReply, RootList, SnapshotReply
-from antiphon.server.requests import LARGEST, Key, Limit, RootId, Step, letter_id
+from antiphon.server.replies import ActorTree, EntryList, EventReply, ForkReply, RootList, SnapshotReply, StepReply
+from antiphon.server.requests import (
+    LARGEST,
+    Accept,
+    Key,
+    LastEventId,
+    Limit,
+    RootId,
+    Step,
+    check_cursor,
+    choose_media_type,
+    letter_id,
+)
+from antiphon.server.streams import MEDIA_TYPE, EventStream, entry_row, follow_tree
 from antiphon.threads.service import possible
 
 routes = Routes("actors")
@@ -57,11 +69,14 @@ async def _own_roots(context: ServerContext, caller: Caller, after: str, limit: 
 
 @routes.add("GET", "/actors/{root}", "The actors of a tree", gives=ActorTree)
 async def read_tree(context: Context, root: RootId) -> Response:
-    """With the states they are in."""
+    """With the states they are in, their charts, and the events that they take."""
     runtime = context.app.runtime
     origin = await runtime.origin(root)
     snapshot = await runtime.snapshot(root)
     cursor = await runtime.cursor(root)
+    rows = actor_rows(snapshot, runtime.machines.of(origin))
+    for row in rows:
+        row["can"] = list(await runtime.can(root, row["address"]))
     tree = {
         "id": root,
         "machine": origin.machine,
@@ -71,17 +86,10 @@ async def read_tree(context: Context, root: RootId) -> Response:
         "cursor": cursor,
         "forkedFrom": origin.forked_from,
         "forkedStep": origin.forked_seq,
-        "actors": list(_actors(snapshot, "", origin.machine)),
-        "can": list(await runtime.can(root)),
+        "actors": rows,
+        "can": rows[0]["can"],
     }
     return json_response(tree)
-
-
-def _actors(snapshot: Mapping[str, Any], address: str, src: str | None) -> Iterator[dict[str, Any]]:
-    yield {"address": address, "src": src, "status": snapshot.get("status"), "value": snapshot.get("value")}
-    for id, child in (snapshot.get("children") or {}).items():
-        source = child.get("src")
-        yield from _actors(child["snapshot"], f"{address}/{id}".strip("/"), source if isinstance(source, str) else None)
 
 
 @routes.add(
@@ -105,31 +113,39 @@ def _check_step(root: str, step: int | None, last: int) -> None:
         raise ProblemError("unknown_step", f"{root!r} has no step {step}; it has the steps 1 to {last}")
 
 
-@routes.add("GET", "/actors/{root}/journal", "The journal of a tree", gives=EntryList)
+@routes.add("GET", "/actors/{root}/step", "A step of a tree, with the transitions that it took", gives=StepReply)
+async def read_step(context: Context, root: RootId, step: Step = None) -> Response:
+    """The last one, or an earlier one: its event, the actors with their contexts after it, and what led there."""
+    last = await _last_step(context, root)
+    _check_step(root, step, last)
+    return json_response(await read_observed(context.app.runtime, root, step or last))
+
+
+@routes.add(
+    "GET",
+    "/actors/{root}/journal",
+    "The journal of a tree, or follow it",
+    gives=EntryList,
+    media_types=(MEDIA_TYPE, JSON),
+)
 async def read_journal(
     context: Context,
     root: RootId,
     limit: Limit = 100,
     after: Annotated[int, Query(ge=0, le=LARGEST, description="the step before the page")] = 0,
+    accept: Accept = "*/*",
+    last_event_id: LastEventId = "",
 ) -> Response:
-    """Its steps, the oldest first."""
+    """Its steps, the oldest first: as JSON a page of them, as `text/event-stream` all and then new ones.
+
+    The last event of a tree that has ended is `ended`.
+    """
     await _last_step(context, root)
+    if choose_media_type(accept, JSON, MEDIA_TYPE) == MEDIA_TYPE:
+        return EventStream(context, follow_tree(context.app.runtime, root, check_cursor(last_event_id) or after))
     entries = await context.app.runtime.store.entries(root, after, limit)
     next = entries[-1].seq if len(entries) == limit else None
-    return json_response({"items": [_entry_row(entry) for entry in entries], "next": next})
-
-
-def _entry_row(entry: Entry) -> dict[str, Any]:
-    return {
-        "seq": entry.seq,
-        "at": entry.at,
-        "to": entry.to,
-        "event": entry.event,
-        "letter": entry.letter,
-        "value": entry.value,
-        "status": entry.status,
-        "emitted": list(entry.emitted),
-    }
+    return json_response({"items": [entry_row(entry) for entry in entries], "next": next})
 
 
 @routes.add("POST", "/actors/{root}/events", "Send an event to an actor", takes=SendEvent, gives=EventReply, status=202)

@@ -1,4 +1,4 @@
-"""Routes of the things that threads are made of: models, agents, tools and charts."""
+"""Routes of the things that threads are made of: models, agents and tools."""
 
 import asyncio
 from typing import Any
@@ -6,14 +6,10 @@ from typing import Any
 from fastapi import Request, Response
 
 from antiphon.agents.files import default_agents
-from antiphon.app import own_machines
-from antiphon.chart.explore.mermaid import to_mermaid
 from antiphon.providers.catalog import ModelListing, list_models
-from antiphon.runtime.machines import AnyMachine, chart_hash
 from antiphon.server.context import Context
 from antiphon.server.contracts import Routes, json_response
-from antiphon.server.problems import ProblemError
-from antiphon.server.replies import AgentList, ChartList, ChartReply, ModelList, ToolList
+from antiphon.server.replies import AgentList, ModelList, ToolList
 from antiphon.server.windows.keys import WindowKeys
 from antiphon.server.windows.local import is_local
 from antiphon.server.windows.rules import offered_tools
@@ -49,37 +45,3 @@ async def read_tools(request: Request, context: Context) -> Response:
         for tool in offered_tools(context, has_folder=is_local(request.scope))
     ]
     return json_response({"items": rows})
-
-
-def _machine(id: str) -> AnyMachine:
-    machines = {machine.id: machine for machine in own_machines()}
-    if id not in machines:
-        raise ProblemError("unknown_chart", f"there is no chart {id!r}; known: {', '.join(machines)}")
-    return machines[id]
-
-
-def _chart_row(machine: AnyMachine) -> dict[str, Any]:
-    return {"id": machine.id, "version": machine.version, "hash": chart_hash(machine)}
-
-
-@routes.add("GET", "/charts", "Charts of the machines", gives=ChartList)
-async def list_charts() -> Response:
-    """With their versions and hashes."""
-    return json_response({"items": [_chart_row(machine) for machine in own_machines()]})
-
-
-@routes.add("GET", "/charts/{id}", "A chart as JSON of XState, and its events", gives=ChartReply)
-async def read_chart(id: str) -> Response:
-    """With the JSON Schema of each event, and the names of those that may come from outside."""
-    machine = _machine(id)
-    types = machine.event_types
-    names = () if types is None else types.names
-    schemas = {name: types.json_schema(name) for name in names} if types is not None else {}
-    public = [name for name in names if types is not None and types.is_public(name)]
-    return json_response({**_chart_row(machine), "chart": machine.to_json(), "events": schemas, "public": public})
-
-
-@routes.add("GET", "/charts/{id}/mermaid", "A chart as a Mermaid diagram", media_types=("text/plain",))
-async def draw_chart(id: str) -> Response:
-    """A `stateDiagram-v2`."""
-    return Response(to_mermaid(_machine(id)).encode("utf-8"), media_type="text/plain; charset=utf-8")

@@ -2,35 +2,17 @@
 
 from typing import Annotated, Literal
 
-from fastapi import Header, Query, Response
+from fastapi import Query, Response
 
 from antiphon.server.callers import RequestCaller, own_changes, select_own
 from antiphon.server.context import Context
-from antiphon.server.contracts import Routes, json_response
+from antiphon.server.contracts import JSON, Routes, json_response
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import ActivityList
-from antiphon.server.requests import Limit, ThreadId, check_cursor
+from antiphon.server.requests import Accept, LastEventId, Limit, ThreadId, check_cursor, choose_media_type
 from antiphon.server.streams import MEDIA_TYPE, EventStream, follow_many, follow_thread, parse_places
 
 routes = Routes("streams")
-JSON = "application/json"
-Accept = Annotated[str, Header(max_length=1000)]
-LastEventId = Annotated[str, Header(alias="Last-Event-ID", max_length=16_000, description="id of the last event")]
-
-
-def _media_type(accept: str, *offers: str) -> str:
-    """Return the first of some media types that a client accepts; raise `ProblemError` if it accepts none.
-
-    A client that accepts anything gets the first; one that names a type gets that.
-    """
-    types = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
-    for offer in offers:
-        if offer in types:
-            return offer
-    for offer in offers:
-        if {f"{offer.partition('/')[0]}/*", "*/*", ""} & {*types}:
-            return offer
-    raise ProblemError("not_acceptable", f"{accept[:80]!r} is accepted; this sends {' or '.join(offers)}")
 
 
 @routes.add(
@@ -54,7 +36,7 @@ async def follow_events(
     `Last-Event-ID` wins over `after`: a browser sends it when it connects again.
     """
     place = check_cursor(last_event_id or after)
-    if _media_type(accept, JSON, MEDIA_TYPE) == JSON:
+    if choose_media_type(accept, JSON, MEDIA_TYPE) == JSON:
         return json_response((await context.app.threads.activities(id, place, limit)).to_json())
     await context.app.threads.cursor(id)
     return EventStream(context, follow_thread(context, id, place, until_idle=until == "idle"))
@@ -75,7 +57,7 @@ async def follow_all_events(
     The first event is `behind`: the list of threads is to be read. `moved` says that a thread continues from another
     cursor. The id of an event has the cursors of all threads that were read, for `Last-Event-ID`.
     """
-    _media_type(accept, MEDIA_TYPE)
+    choose_media_type(accept, MEDIA_TYPE)
     cursors = {thread: check_cursor(cursor) for thread, cursor in parse_places(threads).items()}
     most = context.settings.most_followed
     if len(cursors) > most:
