@@ -255,3 +255,13 @@ def test_what_went_wrong_stands_in_the_file_too(tmp_path: Path) -> None:
     assert "- Outcome: not reached (failed)\n- Error: never <b>\n" in to_markdown(document)
     assert "It failed: never <b>" in to_markdown(document)
     assert "It failed: never &lt;b&gt;" in to_html(document)
+
+
+def test_a_record_has_the_mode_and_what_was_allowed_beyond_one_call(tmp_path: Path) -> None:
+    async def main(app: App, box: Workshop) -> Any:
+        id = await asking(
+            app, box, tmp_path, consent={"mode": "ask", "overrides": [{"decision": "deny", "pattern": "x"}]}
+        )
+        return (await app.library.read(id)).content["consent"]
+
+    assert staged(tmp_path, main) == {"mode": "ask", "overrides": [{"decision": "deny", "pattern": "x"}]}

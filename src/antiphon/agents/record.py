@@ -50,12 +50,18 @@ def read_run(id: str, snapshot: Json, result: Json | None) -> dict[str, Any]:
         "costUsd": run["costUsd"],
         "usage": run["usage"],
         "limits": {key: context[key] for key in LIMITS},
+        "consent": _read_consent(context["consent"]),
         "waiting": context["waiting"],
         "startedAt": run["startedAt"],
         "endedAt": None if outcome is None else run["now"],
         "outcome": outcome,
         "log": list(run.get("log") or ()),
     }
+
+
+def _read_consent(consent: Json) -> dict[str, Any]:
+    """Read the permission mode of a run, and what was allowed or denied beyond single calls."""
+    return {"mode": consent.get("mode", "ask"), "overrides": list(consent.get("overrides") or ())}
 
 
 def new_texts(before: Json | None, after: Json, result: Json | None) -> Iterator[NewText]:
