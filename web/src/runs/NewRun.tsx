@@ -47,8 +47,8 @@ function RunFormView({ catalog }: { catalog: Catalog }) {
       <ModelField form={form} catalog={catalog} onChange={change} />
       <AgentFields form={form} catalog={catalog} onChange={change} />
       <ModeFields form={form} onChange={change} />
-      <ToolFields form={form} catalog={catalog} onChange={change} />
       <LimitFields form={form} onChange={change} />
+      <ToolFields form={form} catalog={catalog} onChange={change} />
       <div className="more">
         <label className="check"><input type="checkbox" checked={form.byRules} onChange={() => change({ byRules: !form.byRules })} /> Rules choose the next agent, instead of a model</label>
         <label className="check"><input type="checkbox" checked={form.dryRun} onChange={() => change({ dryRun: !form.dryRun })} /> Only make a plan</label>

@@ -36,7 +36,7 @@ export function RunHead({ page, elapsed, actions }: { page: OpenedThread; elapse
   const most = run.limits.maxCostUsd;
   return (
     <header className="screen-head run-head">
-      <h1>{page.title}</h1>
+      <h1 title={page.title}>{page.title}</h1>
       <Plate state={can.resume ? 'held' : lampOf(page.status)}>{stateText(page, can.resume)}</Plate>
       {run.startedAt === null ? null : <span className="clock" title="Elapsed time">{formatClock(elapsed)}</span>}
       {most === null ? <span className="clock" title="Cost">{formatUsd(run.costUsd)}</span> : <Meter label="Cost" value={run.costUsd} most={most} ticks={[most * 0.8]} text={`${formatUsd(run.costUsd)} of ${formatUsd(most)}`} isCompact />}

@@ -3,7 +3,7 @@ import { formatClock, formatCount, formatUsd } from '../parts/format';
 import { Meter } from '../parts/Meter';
 import type { OpenedThread } from '../wire/types';
 import type { RunActions } from './actions';
-import { contentOf, overrideText, possibleOf, type RunContent } from './content';
+import { contentOf, overrideText, planProgress, possibleOf, type RunContent } from './content';
 import { PlanPanel } from './PlanPanel';
 
 const MODES: Readonly<Record<string, string>> = {
@@ -13,11 +13,11 @@ const MODES: Readonly<Record<string, string>> = {
   auto: 'Files and commands in the sandbox are allowed.',
 };
 
-function Figure({ label, value, most, text }: { label: string; value: number; most: number | null; text: string }) {
+function Figure({ label, value, most, text, ticks = [] }: { label: string; value: number; most: number | null; text: string; ticks?: readonly number[] }) {
   return (
     <div className="figure-row">
       <span>{label}</span>
-      {most === null ? <span className="figure">{text}</span> : <Meter label={label} value={value} most={most} ticks={[most * 0.8]} text={text} />}
+      {most === null ? <span className="figure">{text}</span> : <Meter label={label} value={value} most={most} ticks={ticks} text={text} />}
     </div>
   );
 }
@@ -28,7 +28,7 @@ function Meters({ run, elapsed }: { run: RunContent; elapsed: number }) {
   return (
     <section className="panel-part" aria-label="Limits">
       <h2>Limits</h2>
-      <Figure label="Cost" value={run.costUsd} most={limits.maxCostUsd} text={of(formatUsd(run.costUsd), limits.maxCostUsd === null ? null : formatUsd(limits.maxCostUsd))} />
+      <Figure label="Cost" value={run.costUsd} most={limits.maxCostUsd} text={of(formatUsd(run.costUsd), limits.maxCostUsd === null ? null : formatUsd(limits.maxCostUsd))} ticks={limits.maxCostUsd === null ? [] : [limits.maxCostUsd * 0.8]} />
       <Figure label="Turns" value={run.iterations} most={limits.maxIterations} text={of(String(run.iterations), limits.maxIterations === null ? null : String(limits.maxIterations))} />
       <Figure label="Failures" value={run.failures} most={limits.maxFailures} text={of(String(run.failures), limits.maxFailures === null ? null : String(limits.maxFailures))} />
       <Figure label="Time" value={elapsed} most={limits.maxWallMs} text={of(formatClock(elapsed), limits.maxWallMs === null ? null : formatClock(limits.maxWallMs))} />
@@ -56,7 +56,7 @@ function Agents({ run, actions, canForce, canRetry, current }: { run: RunContent
   );
 }
 
-function Permissions({ run }: { run: RunContent }) {
+function Permissions({ run, isOver }: { run: RunContent; isOver: boolean }) {
   const { mode, overrides } = run.consent;
   return (
     <section className="panel-part" aria-label="Permissions">
@@ -64,7 +64,7 @@ function Permissions({ run }: { run: RunContent }) {
         Permissions <span className="figure">{mode}</span>
       </h2>
       <p className="quiet-text">{MODES[mode] ?? ''}</p>
-      {overrides.length === 0 ? <p className="quiet-text">Nothing is allowed beyond that.</p> : null}
+      {overrides.length === 0 && !isOver ? <p className="quiet-text">Nothing is allowed beyond that.</p> : null}
       <ul className="chips" aria-label="Standing permissions">
         {overrides.map((override) => <li key={overrideText(override)} className="chip">{overrideText(override)}</li>)}
       </ul>
@@ -76,12 +76,18 @@ function Permissions({ run }: { run: RunContent }) {
 export function RunPanel({ page, elapsed, current, actions }: { page: OpenedThread; elapsed: number; current: string; actions: RunActions }) {
   const run = contentOf(page);
   const can = possibleOf(page);
+  const progress = run.plan === null ? null : planProgress(run.plan);
+  // Counts only where the panel is above the timeline: beside it, it is always open.
+  const [isOpen, setOpen] = useState(false);
   return (
-    <aside className="run-panel" aria-label="About this run">
+    <aside className="run-panel" aria-label="About this run" data-open={isOpen}>
+      <button type="button" className="quiet panel-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? '▾' : '▸'} Plan, limits, agents {progress === null ? null : <span className="figure">{progress.done} of {progress.all} done</span>}
+      </button>
       <PlanPanel plan={run.plan} onSkip={can.skipStep ? () => void actions.skipStep() : null} />
       <Meters run={run} elapsed={elapsed} />
       <Agents run={run} actions={actions} canForce={can.forceAgent} canRetry={can.retryTurn} current={current} />
-      <Permissions run={run} />
+      <Permissions run={run} isOver={run.outcome !== null} />
     </aside>
   );
 }

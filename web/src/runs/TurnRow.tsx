@@ -55,6 +55,9 @@ const ItemView = memo(function ItemView({ item, turn, progress }: { item: Item; 
   );
 });
 
+/** Calls that are asked about are shown by their request. */
+const isShown = (item: Item): boolean => item.kind !== 'calls' || item.calls.some((call) => call.status !== 'asked');
+
 interface Props {
   turn: Turn;
   isWaiting: boolean;
@@ -74,7 +77,7 @@ export function TurnRow({ turn, isWaiting, progress, children }: Props) {
     <li className="turn" data-result={turn.result}>
       <Junction turn={turn} />
       <TurnHead turn={turn} isWaiting={isWaiting} />
-      {turn.items.map((item) => (
+      {turn.items.filter(isShown).map((item) => (
         <div key={item.key} className={`track-row item ${item.kind}`}>
           <i className="stop-mark" aria-hidden="true" />
           <div className="item-body"><ItemView item={item} turn={turn} progress={progressOf} /></div>

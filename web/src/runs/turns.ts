@@ -222,6 +222,7 @@ class Builder {
 
   private end(activity: ActivityRow): void {
     if (this.turn?.result === 'working') this.turn = this.replace({ ...this.turn, result: 'cancelled', endedAt: activity.at });
+    this.readPlan(activity);
     this.turn = null;
     this.rows.push({ kind: 'end', key: activity.cursor, at: activity.at, outcome: activity.facts as unknown as RunOutcome });
   }

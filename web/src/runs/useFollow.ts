@@ -22,11 +22,14 @@ export function useFollow(change: unknown): { box: (element: HTMLDivElement | nu
     const onScroll = () => {
       if (element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX) setFollowing(true);
     };
+    const sizes = new ResizeObserver(() => latest.current && toEnd(element));
+    for (const item of [element, ...element.children]) sizes.observe(item);
     element.addEventListener('wheel', onWheel, { passive: true });
     element.addEventListener('touchmove', leave, { passive: true });
     element.addEventListener('keydown', onKey);
     element.addEventListener('scroll', onScroll, { passive: true });
     return () => {
+      sizes.disconnect();
       element.removeEventListener('wheel', onWheel);
       element.removeEventListener('touchmove', leave);
       element.removeEventListener('keydown', onKey);
