@@ -71,8 +71,8 @@ export function Approval({ request, asker, since, grants, noun = 'run', onAnswer
   return (
     <section className="card ask" aria-label={name} data-request={request.id}>
       <AskHead request={request} asker={asker} since={since} />
-      {calls.map((call) => <AskedCallView key={call.id} call={call} />)}
-      <p className="grants">
+      {calls.map((call) => <AskedCallView key={call.id} call={call} isOnly={calls.length === 1} />)}
+      <p className="ask-grants">
         {grants.length === 0 ? `Nothing is allowed beyond single calls in this ${noun}.` : `Allowed in this ${noun}:`}
         {grants.map((grant) => <span key={overrideText(grant)} className="chip">{overrideText(grant)}</span>)}
       </p>

@@ -12,7 +12,7 @@ function Details({ call }: { call: AskedCall }) {
     return (
       <>
         <Diff diff={parseDiff(call.diff, call.path)} isWhole />
-        <details className="exact">
+        <details className="ask-exact">
           <summary>Exact arguments</summary>
           <CodeBlock code={text} language="json" label={call.name} />
         </details>
@@ -30,13 +30,13 @@ function Details({ call }: { call: AskedCall }) {
 }
 
 /** One call of a request: what it does in full, why it is asked, and what it gets. */
-export function AskedCallView({ call }: { call: AskedCall }) {
+export function AskedCallView({ call, isOnly }: { call: AskedCall; isOnly: boolean }) {
   const access = accessText(call);
   const isAsked = call.decision === 'ask';
   return (
     <div className="asked-call">
       <p className="asked-line">
-        <strong className="mono">{call.name}</strong>
+        {isOnly ? null : <strong className="mono">{call.name}</strong>}
         {call.risk === 'read' ? null : <span className="risk" data-risk={call.risk}>{call.risk}</span>}
         <span>{isAsked ? `asked because ${call.reason || 'the mode asks'}` : `already allowed by ${call.by}`}</span>
       </p>

@@ -43,7 +43,7 @@ export function CallCard({ call, progress = null }: { call: Call; progress?: Pro
       <div className="card-body">
         {diff === null ? <CodeBlock code={inputText(call.input)} language="json" label="arguments" /> : <Diff diff={diff} />}
         {diff === null ? null : (
-          <details className="exact">
+          <details className="ask-exact">
             <summary>Exact arguments</summary>
             <CodeBlock code={inputText(call.input)} language="json" label={call.name} />
           </details>

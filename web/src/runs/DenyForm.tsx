@@ -19,7 +19,7 @@ export function DenyForm({ isOff, onDeny, onBack }: Props) {
         if (event.key === 'Escape') onBack();
       }}
     >
-      <label className="label deny-reason">
+      <label className="label ask-reason">
         Why? The agent is told; it may be empty.
         {/* The person has just asked for this field. */}
         <input className="field" autoFocus value={reason} maxLength={2000} onChange={(event) => setReason(event.target.value)} />

@@ -12,7 +12,7 @@ interface Props {
 
 function Fields({ call, draft, onChange }: { call: AskedCall; draft: Draft; onChange: (draft: Draft) => void }) {
   return (
-    <fieldset className="edit-call">
+    <fieldset className="ask-edit-call">
       <legend className="mono">{call.name}</legend>
       {Object.entries(draft).map(([name, text]) => (
         <label key={name} className="label">
@@ -48,7 +48,7 @@ export function EditForm({ calls, isOff, onAnswer, onBack }: Props) {
   };
   return (
     <form
-      className="edit-form"
+      className="ask-edit"
       onSubmit={(event) => {
         event.preventDefault();
         send();
@@ -57,8 +57,8 @@ export function EditForm({ calls, isOff, onAnswer, onBack }: Props) {
       {asked.map((call, index) => (
         <Fields key={call.id} call={call} draft={drafts[index] ?? {}} onChange={(draft) => setDrafts(drafts.with(index, draft))} />
       ))}
-      <p className="edit-note">This call is denied, and the agent is told to make it with these arguments. You are asked again before it is made.</p>
-      {fault === '' ? null : <p role="alert" className="fault">{fault}</p>}
+      <p className="ask-edit-note">This call is denied, and the agent is told to make it with these arguments. You are asked again before it is made.</p>
+      {fault === '' ? null : <p role="alert" className="run-fault">{fault}</p>}
       <div className="card-actions">
         <button type="submit" disabled={isOff}>Send to the agent</button>
         <button type="button" className="quiet" onClick={onBack}>Back</button>

@@ -14,7 +14,7 @@ export function Guidance({ isTask, onSay }: { isTask: boolean; onSay: (text: str
   };
   return (
     <form
-      className="guidance"
+      className="run-guidance"
       onSubmit={(event) => {
         event.preventDefault();
         send();

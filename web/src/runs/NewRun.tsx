@@ -42,19 +42,19 @@ function RunFormView({ catalog }: { catalog: Catalog }) {
     >
       <label className="label">
         Task
-        <textarea className="field task-field" rows={4} value={form.task} placeholder="What is to be done, and how one sees that it is done" onChange={(event) => change({ task: event.target.value })} />
+        <textarea className="field run-task-field" rows={4} value={form.task} placeholder="What is to be done, and how one sees that it is done" onChange={(event) => change({ task: event.target.value })} />
       </label>
       <ModelField form={form} catalog={catalog} onChange={change} />
       <AgentFields form={form} catalog={catalog} onChange={change} />
       <ModeFields form={form} onChange={change} />
       <LimitFields form={form} onChange={change} />
       <ToolFields form={form} catalog={catalog} onChange={change} />
-      <div className="more">
+      <div className="run-more">
         <label className="check"><input type="checkbox" checked={form.byRules} onChange={() => change({ byRules: !form.byRules })} /> Rules choose the next agent, instead of a model</label>
         <label className="check"><input type="checkbox" checked={form.dryRun} onChange={() => change({ dryRun: !form.dryRun })} /> Only make a plan</label>
       </div>
       {problem === null ? null : <ErrorCard title="The run was not started" message={problem.text} code={problem.code} />}
-      <div className="form-actions">
+      <div className="run-form-actions">
         <button type="submit" className="primary" disabled={isSent}>Start the run</button>
       </div>
     </form>

@@ -12,7 +12,7 @@ const MARKS: Record<PlanStep['status'], [string, string]> = {
 export function PlanPanel({ plan, onSkip }: { plan: Plan | null; onSkip: (() => void) | null }) {
   if (plan === null) {
     return (
-      <section className="panel-part" aria-label="Plan">
+      <section className="run-panel-part" aria-label="Plan">
         <h2>Plan</h2>
         <p className="quiet-text">There is no plan yet. A planner makes one, or the arbiter goes on without.</p>
       </section>
@@ -20,9 +20,9 @@ export function PlanPanel({ plan, onSkip }: { plan: Plan | null; onSkip: (() => 
   }
   const { done, all } = planProgress(plan);
   return (
-    <section className="panel-part" aria-label="Plan">
+    <section className="run-panel-part" aria-label="Plan">
       <h2>
-        Plan <span className="figure">{done} of {all} done</span>
+        Plan <span className="run-figure">{done} of {all} done</span>
       </h2>
       <div className="plan-bar" role="progressbar" aria-label="Plan" aria-valuemin={0} aria-valuemax={all} aria-valuenow={done}>
         {plan.steps.map((step) => <span key={step.index} data-status={step.status} />)}

@@ -28,7 +28,7 @@ export function Question({ request, asker, onAnswer }: Props) {
         <Lamp state="wait" isSilent />
         <span>{asker} asks</span>
       </div>
-      <p className="question">{request.text}</p>
+      <p className="ask-question">{request.text}</p>
       {options.length === 0 ? null : (
         <div className="card-actions">
           {options.map((option) => (
@@ -43,7 +43,7 @@ export function Question({ request, asker, onAnswer }: Props) {
           answer(text);
         }}
       >
-        <label className="label deny-reason">
+        <label className="label ask-reason">
           Your answer
           <input className="field" value={text} onChange={(event) => setText(event.target.value)} />
         </label>

@@ -26,10 +26,10 @@ export function ModelField({ form, catalog, onChange }: Props) {
 
 export function AgentFields({ form, catalog, onChange }: Props) {
   return (
-    <fieldset className="choices">
+    <fieldset className="run-choices">
       <legend>Agents</legend>
       {catalog.agents.map((agent) => (
-        <label key={agent.name} className="choice">
+        <label key={agent.name} className="run-choice">
           <input type="checkbox" checked={form.agents.includes(agent.name)} onChange={() => onChange({ agents: toggle(form.agents, agent.name) })} />
           <span>
             <strong>{agent.name}</strong>
@@ -43,10 +43,10 @@ export function AgentFields({ form, catalog, onChange }: Props) {
 
 export function ModeFields({ form, onChange }: Omit<Props, 'catalog'>) {
   return (
-    <fieldset className="choices">
+    <fieldset className="run-choices">
       <legend>Permissions</legend>
       {MODES.map(({ mode, label, note }) => (
-        <label key={mode} className="choice">
+        <label key={mode} className="run-choice">
           <input type="radio" name="mode" checked={form.mode === mode} onChange={() => onChange({ mode })} />
           <span>
             <strong>{label}</strong>
@@ -66,7 +66,7 @@ export function LimitFields({ form, onChange }: Omit<Props, 'catalog'>) {
     ['minutes', 'Minutes', 'empty: none'],
   ] as const;
   return (
-    <fieldset className="limits">
+    <fieldset className="run-limits">
       <legend>Limits</legend>
       {fields.map(([name, label, note]) => (
         <label key={name} className="label">
@@ -82,7 +82,7 @@ export function LimitFields({ form, onChange }: Omit<Props, 'catalog'>) {
 export function ToolFields({ form, catalog, onChange }: Props) {
   if (catalog.tools.length === 0) {
     return (
-      <section className="choices" aria-label="Workspace">
+      <section className="run-choices" aria-label="Workspace">
         <h2>Workspace</h2>
         <p className="quiet-text">
           This server has none, so agents use no tools. <code>antiphon serve --workspace FOLDER</code> lets them work in a folder.
@@ -91,10 +91,10 @@ export function ToolFields({ form, catalog, onChange }: Props) {
     );
   }
   return (
-    <fieldset className="choices">
+    <fieldset className="run-choices">
       <legend>Workspace</legend>
       <p className="quiet-text">Agents work in the folder of the server, with these tools.</p>
-      <div className="tool-choices">
+      <div className="run-tools">
         {catalog.tools.map((tool) => (
           <label key={tool.name} className="check" title={tool.description}>
             <input type="checkbox" checked={form.tools.includes(tool.name)} onChange={() => onChange({ tools: toggle(form.tools, tool.name) })} />

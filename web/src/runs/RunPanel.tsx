@@ -15,9 +15,9 @@ const MODES: Readonly<Record<string, string>> = {
 
 function Figure({ label, value, most, text, ticks = [] }: { label: string; value: number; most: number | null; text: string; ticks?: readonly number[] }) {
   return (
-    <div className="figure-row">
+    <div className="run-figure-row">
       <span>{label}</span>
-      {most === null ? <span className="figure">{text}</span> : <Meter label={label} value={value} most={most} ticks={ticks} text={text} />}
+      {most === null ? <span className="run-figure">{text}</span> : <Meter label={label} value={value} most={most} ticks={ticks} text={text} />}
     </div>
   );
 }
@@ -26,7 +26,7 @@ function Meters({ run, elapsed }: { run: RunContent; elapsed: number }) {
   const { limits, usage } = run;
   const of = (value: string, most: string | null) => (most === null ? value : `${value} of ${most}`);
   return (
-    <section className="panel-part" aria-label="Limits">
+    <section className="run-panel-part" aria-label="Limits">
       <h2>Limits</h2>
       <Figure label="Cost" value={run.costUsd} most={limits.maxCostUsd} text={of(formatUsd(run.costUsd), limits.maxCostUsd === null ? null : formatUsd(limits.maxCostUsd))} ticks={limits.maxCostUsd === null ? [] : [limits.maxCostUsd * 0.8]} />
       <Figure label="Turns" value={run.iterations} most={limits.maxIterations} text={of(String(run.iterations), limits.maxIterations === null ? null : String(limits.maxIterations))} />
@@ -42,10 +42,10 @@ function Agents({ run, actions, canForce, canRetry, current }: { run: RunContent
   const chosen = name || (run.agents.find((agent) => agent !== current) ?? run.agents[0] ?? '');
   if (!canForce && !canRetry) return null;
   return (
-    <section className="panel-part" aria-label="Next agent">
+    <section className="run-panel-part" aria-label="Next agent">
       <h2>Next agent</h2>
       <p className="quiet-text">The agent at work is stopped, and yours begins.</p>
-      <div className="force">
+      <div className="run-force">
         <select className="field" aria-label="Agent" value={chosen} onChange={(event) => setName(event.target.value)}>
           {run.agents.map((agent) => <option key={agent} value={agent}>{agent}</option>)}
         </select>
@@ -59,9 +59,9 @@ function Agents({ run, actions, canForce, canRetry, current }: { run: RunContent
 function Permissions({ run, isOver }: { run: RunContent; isOver: boolean }) {
   const { mode, overrides } = run.consent;
   return (
-    <section className="panel-part" aria-label="Permissions">
+    <section className="run-panel-part" aria-label="Permissions">
       <h2>
-        Permissions <span className="figure">{mode}</span>
+        Permissions <span className="run-figure">{mode}</span>
       </h2>
       <p className="quiet-text">{MODES[mode] ?? ''}</p>
       {overrides.length === 0 && !isOver ? <p className="quiet-text">Nothing is allowed beyond that.</p> : null}
@@ -81,8 +81,8 @@ export function RunPanel({ page, elapsed, current, actions }: { page: OpenedThre
   const [isOpen, setOpen] = useState(false);
   return (
     <aside className="run-panel" aria-label="About this run" data-open={isOpen}>
-      <button type="button" className="quiet panel-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        {isOpen ? '▾' : '▸'} Plan, limits, agents {progress === null ? null : <span className="figure">{progress.done} of {progress.all} done</span>}
+      <button type="button" className="quiet run-panel-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? '▾' : '▸'} Plan, limits, agents {progress === null ? null : <span className="run-figure">{progress.done} of {progress.all} done</span>}
       </button>
       <PlanPanel plan={run.plan} onSkip={can.skipStep ? () => void actions.skipStep() : null} />
       <Meters run={run} elapsed={elapsed} />

@@ -45,7 +45,7 @@ function NeedsYou({ page }: { page: OpenedThread }) {
   if (page.requests.length === 0) return null;
   const show = () => document.getElementById(`request-${page.requests[0]?.id}`)?.scrollIntoView({ block: 'center' });
   return (
-    <div className="needs-you" role="alert">
+    <div className="run-needs-you" role="alert">
       <i className="lamp wait" aria-hidden="true" />
       <span>{page.requests.length === 1 ? 'An agent waits for you' : `${page.requests.length} agents wait for you`}</span>
       <button type="button" className="quiet" onClick={show}>Show</button>
@@ -81,9 +81,9 @@ export function RunScreen({ id }: { id: string }) {
           <div className="run-log" ref={box} tabIndex={0} role="region" aria-label="Run">
             {fault === null ? null : <ErrorCard title="The run could not be read again" message={fault.message} code={fault.code} />}
             <Timeline rows={rows} thread={thread} askedAt={askedAt} actions={actions} />
-            {can.resume ? <p className="interrupted">The process that worked on this run is gone. Nothing that was done is lost: resume it, and it goes on from its last step.</p> : null}
+            {can.resume ? <p className="run-interrupted">The process that worked on this run is gone. Nothing that was done is lost: resume it, and it goes on from its last step.</p> : null}
           </div>
-          {isFollowing ? null : <button type="button" className="to-end" onClick={follow}>Jump to latest</button>}
+          {isFollowing ? null : <button type="button" className="run-to-end" onClick={follow}>Jump to latest</button>}
           {can.guide ? <Guidance isTask={page.status === 'pending'} onSay={actions.say} /> : null}
         </div>
         <RunPanel page={page} elapsed={elapsed} current={turn?.agents[0] ?? ''} actions={actions} />

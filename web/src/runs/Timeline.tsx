@@ -17,11 +17,11 @@ const ENDS: Readonly<Record<string, string>> = {
 
 function StartRow({ row }: { row: Start }) {
   return (
-    <li className="track-row start">
+    <li className="run-row run-start">
       <Lamp state="idle" isSilent />
-      <div className="item-body">
-        <p className="speaker">Task <time>{formatTime(row.at)}</time></p>
-        <p className="task">{row.task}</p>
+      <div className="run-item-body">
+        <p className="run-speaker">Task <time>{formatTime(row.at)}</time></p>
+        <p className="run-task">{row.task}</p>
       </div>
     </li>
   );
@@ -31,14 +31,14 @@ function EndRow({ row }: { row: End }) {
   const { outcome } = row;
   const error = typeof outcome.error === 'string' ? outcome.error : outcome.error?.message;
   return (
-    <li className="track-row end">
+    <li className="run-row run-end">
       <Lamp state={outcome.success ? 'done' : outcome.reason === 'cancelled' ? 'held' : 'stop'} />
-      <div className="item-body">
+      <div className="run-item-body">
         <h3>
-          {ENDS[outcome.reason] ?? outcome.reason} {outcome.durationMs === undefined ? null : <span className="turn-facts">after {formatClock(outcome.durationMs)}</span>}
+          {ENDS[outcome.reason] ?? outcome.reason} {outcome.durationMs === undefined ? null : <span className="run-turn-facts">after {formatClock(outcome.durationMs)}</span>}
         </h3>
         {outcome.summary === '' ? null : <Markdown text={outcome.summary} />}
-        {error === undefined ? null : <p className="fault">{error}</p>}
+        {error === undefined ? null : <p className="run-fault">{error}</p>}
       </div>
     </li>
   );
@@ -47,11 +47,11 @@ function EndRow({ row }: { row: End }) {
 /** Words that are coming. */
 function LiveRow({ reply, name }: { reply: LiveReply; name: string | null }) {
   return (
-    <div className="track-row item message">
-      <i className="stop-mark live" aria-hidden="true" />
-      <div className="item-body">
-        {name === null ? null : <p className="speaker">{name}</p>}
-        {reply.text === '' ? <p className="note">{reply.thinking === '' ? 'waiting for the model …' : 'thinking …'}</p> : <Markdown text={reply.text} isLive />}
+    <div className="run-row run-item" data-kind="message">
+      <i className="run-mark live" aria-hidden="true" />
+      <div className="run-item-body">
+        {name === null ? null : <p className="run-speaker">{name}</p>}
+        {reply.text === '' ? <p className="run-note">{reply.thinking === '' ? 'waiting for the model …' : 'thinking …'}</p> : <Markdown text={reply.text} isLive />}
       </div>
     </div>
   );
@@ -65,9 +65,9 @@ function Requests({ thread, turn, askedAt, actions }: { thread: OpenThread; turn
     const answer = (value: Parameters<RunActions['respond']>[1]) => actions.respond(request.id, value);
     const asker = agentName(turn, request.speaker);
     return (
-      <div key={request.id} id={`request-${request.id}`} className="track-row item request">
-        <i className="stop-mark wait" aria-hidden="true" />
-        <div className="item-body">
+      <div key={request.id} id={`request-${request.id}`} className="run-row run-item" data-kind="request">
+        <i className="run-mark wait" aria-hidden="true" />
+        <div className="run-item-body">
           {request.reason === 'permission' ? (
             <Approval request={request} asker={asker} since={askedAt.get(request.id) ?? null} grants={grants} onAnswer={answer} />
           ) : (
@@ -91,11 +91,11 @@ export function Timeline({ rows, thread, askedAt, actions }: Props) {
   const { page, replies, progress } = thread;
   const isOver = page?.status !== 'running' && page?.status !== 'waiting';
   return (
-    <ol className="track" aria-label="Timeline">
+    <ol className="run-track" aria-label="Timeline">
       {rows.map((row, index) => {
         if (row.kind === 'start') return <StartRow key={row.key} row={row} />;
         if (row.kind === 'end') return <EndRow key={row.key} row={row} />;
-        if (row.kind === 'note') return <li key={row.key} className="track-row item note"><i className="stop-mark" aria-hidden="true" /><p className="note" data-severity={row.severity}>{row.text}</p></li>;
+        if (row.kind === 'note') return <li key={row.key} className="run-row run-item" data-kind="note"><i className="run-mark" aria-hidden="true" /><p className="run-note" data-severity={row.severity}>{row.text}</p></li>;
         const isLast = index === rows.length - 1 && !isOver;
         return (
           <TurnRow key={row.key} turn={row} isWaiting={isLast && (page?.requests.length ?? 0) > 0} progress={isLast ? progress : {}}>

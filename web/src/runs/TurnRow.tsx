@@ -13,13 +13,13 @@ const RESULTS: Record<Turn['result'], string> = { working: 'working', success: '
 /** A decision: who chose which agent, and why. */
 function Junction({ turn }: { turn: Turn }) {
   return (
-    <div className="track-row junction" data-chooser={turn.chooser}>
-      <i className="points" aria-hidden="true" />
+    <div className="run-row run-junction" data-chooser={turn.chooser}>
+      <i className="run-points" aria-hidden="true" />
       <p>
         <strong>
           {CHOOSERS[turn.chooser]} <span aria-label="chose">→</span> {turn.agents.join(' + ')}
         </strong>
-        <span className="reason">{turn.reason}</span>
+        <span className="run-reason">{turn.reason}</span>
       </p>
     </div>
   );
@@ -28,12 +28,12 @@ function Junction({ turn }: { turn: Turn }) {
 function TurnHead({ turn, isWaiting }: { turn: Turn; isWaiting: boolean }) {
   const state = isWaiting ? 'wait' : LAMPS[turn.result];
   return (
-    <div className="track-row turn-head">
+    <div className="run-row run-turn-head">
       <Lamp state={state} label={isWaiting ? 'waits for you' : RESULTS[turn.result]} />
       <h3>
-        <span className="turn-number">{turn.iteration}</span> {turn.agents.join(' + ')}
+        <span className="run-turn-number">{turn.iteration}</span> {turn.agents.join(' + ')}
       </h3>
-      <span className="turn-facts">
+      <span className="run-turn-facts">
         <time>{formatTime(turn.at)}</time>
         {turn.endedAt === null ? null : <span>{formatSeconds(turn.endedAt - turn.at)}</span>}
         {turn.tokens === 0 ? null : <span>{formatCount(turn.tokens)} tokens</span>}
@@ -45,11 +45,11 @@ function TurnHead({ turn, isWaiting }: { turn: Turn; isWaiting: boolean }) {
 }
 
 const ItemView = memo(function ItemView({ item, turn, progress }: { item: Item; turn: Turn; progress: (call: Call) => Progress | null }) {
-  if (item.kind === 'note') return <p className="note" data-severity={item.severity}>{item.text}</p>;
+  if (item.kind === 'note') return <p className="run-note" data-severity={item.severity}>{item.text}</p>;
   if (item.kind === 'calls') return <CallGroup item={item} progress={progress} />;
   return (
     <>
-      {turn.agents.length > 1 ? <p className="speaker">{agentName(turn, item.speaker)}</p> : null}
+      {turn.agents.length > 1 ? <p className="run-speaker">{agentName(turn, item.speaker)}</p> : null}
       <Markdown text={item.text} />
     </>
   );
@@ -74,13 +74,13 @@ export function TurnRow({ turn, isWaiting, progress, children }: Props) {
     return report === undefined ? null : { text: String(report.facts['text'] ?? '') };
   };
   return (
-    <li className="turn" data-result={turn.result}>
+    <li className="run-turn" data-result={turn.result}>
       <Junction turn={turn} />
       <TurnHead turn={turn} isWaiting={isWaiting} />
       {turn.items.filter(isShown).map((item) => (
-        <div key={item.key} className={`track-row item ${item.kind}`}>
-          <i className="stop-mark" aria-hidden="true" />
-          <div className="item-body"><ItemView item={item} turn={turn} progress={progressOf} /></div>
+        <div key={item.key} className="run-row run-item" data-kind={item.kind}>
+          <i className="run-mark" aria-hidden="true" />
+          <div className="run-item-body"><ItemView item={item} turn={turn} progress={progressOf} /></div>
         </div>
       ))}
       {children}

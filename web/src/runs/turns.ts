@@ -58,6 +58,7 @@ interface Entry {
 }
 
 const NOTES = new Set(['agent_failed', 'recovering', 'limit_reached', 'interrupted', 'failed', 'cancelled', 'fell_back', 'rules_decided', 'not_done']);
+const RULE = 'rule of ';
 const STEP_WORDS: Readonly<Record<string, string>> = { complete: 'done', skipped: 'skipped', failed: 'failed' };
 
 class Builder {
@@ -101,7 +102,7 @@ class Builder {
     const former = this.turn?.agents ?? [];
     if (this.turn?.result === 'working') this.turn = this.replace({ ...this.turn, result: 'cancelled', endedAt: activity.at });
     const chooser = chooserOf(decision, agents, former);
-    const reason = chooser === 'person' ? 'You chose this agent' : (decision?.reason ?? '');
+    const reason = chooser === 'person' ? 'instead of the choice of the arbiter' : ruleText(decision?.reason ?? '', agents);
     this.turn = {
       kind: 'turn', key: activity.cursor, at: activity.at, iteration: Number(facts['iteration'] ?? 0), agents, chooser, reason,
       endedAt: null, result: 'working', costUsd: 0, tokens: 0, items: [],
@@ -241,7 +242,12 @@ function chooserOf(decision: Decision | null, agents: readonly string[], former:
   if (decision === null) return 'person';
   if (decision.type === 'SELECT_MODE' && agents.length === 1 && decision.mode !== undefined && decision.mode !== agents[0]) return 'person';
   if (decision.type === 'CONTINUE' && former.length === 1 && agents.length === 1 && former[0] !== agents[0]) return 'person';
-  return decision.reason?.startsWith('rule of ') ? 'rule' : 'arbiter';
+  return decision.reason?.startsWith(RULE) ? 'rule' : 'arbiter';
+}
+
+/** The rule of an agent says who follows it. */
+function ruleText(reason: string, agents: readonly string[]): string {
+  return reason.startsWith(RULE) ? `${reason.slice(RULE.length)} is followed by ${agents.join(' and ')}` : reason;
 }
 
 export function buildTimeline(activities: readonly ActivityRow[]): Row[] {
