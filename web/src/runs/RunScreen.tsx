@@ -56,7 +56,7 @@ function NeedsYou({ page }: { page: OpenedThread }) {
 export function RunScreen({ id }: { id: string }) {
   const thread = useThread(id);
   const { page, problem } = thread;
-  const history = useHistory(id, page !== null, thread.activities);
+  const history = useHistory(id, page?.cursor ?? null);
   const rows = useMemo(() => buildTimeline(history.activities), [history.activities]);
   const askedAt = useMemo(
     () => new Map(history.activities.filter((row) => row.kind === 'agent_waits').map((row) => [String(row.facts['requestId']), row.at])),

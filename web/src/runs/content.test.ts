@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { OpenedThread } from '../wire/types';
 import { offersOf, type AskedCall } from './calls';
 import { overrideText, possibleOf } from './content';
-import { joinActivities } from './history';
 
 const RUN = ['message', 'resume', 'RETRY', 'FORCE_AGENT', 'SKIP_STEP', 'CANCEL'];
 
@@ -32,11 +31,4 @@ test('standing permissions are told in words', () => {
   expect(overrideText({ decision: 'allow', scope: 'folder', value: '.' })).toBe('files in the workspace folder');
   expect(overrideText({ decision: 'allow', scope: 'command', value: '{"command":"ls -l"}' })).toBe('ls -l');
   expect(overrideText({ decision: 'deny', pattern: 'shell(rm *)' })).toBe('never shell(rm *)');
-});
-
-test('activities of the journal and those that came since are each there once', () => {
-  const row = (cursor: string) => ({ seq: 1, cursor, at: 0, kind: 'status', facts: {} });
-  const past = { activities: [row('h:1'), row('h:2.1')], cursor: 'h:2.1' };
-
-  expect(joinActivities(past, [row('h:2.1'), row('h:2'), row('h:3')]).map((item) => item.cursor)).toEqual(['h:1', 'h:2.1', 'h:2', 'h:3']);
 });

@@ -1,33 +1,10 @@
-/** All activities of a run, without words: those of its journal, and those that came since. */
-import { useEffect, useMemo, useState } from 'react';
-import { compareCursors } from '../wire/cursors';
+/** All activities of a run, without words, as its journal has them. */
+import { useEffect, useState } from 'react';
+import { compareCursors, parseCursor } from '../wire/cursors';
 import { get, Problem, threadPath } from '../wire/http';
 import type { ActivityList, ActivityRow } from '../wire/types';
 
 const PAGE = 1000;
-
-interface Past {
-  activities: readonly ActivityRow[];
-  cursor: string;
-}
-
-async function readPast(id: string, signal: AbortSignal): Promise<Past> {
-  const activities: ActivityRow[] = [];
-  let cursor = '';
-  for (;;) {
-    const after = cursor === '' ? '' : `&after=${encodeURIComponent(cursor)}`;
-    const page = await get<ActivityList>(threadPath(id, `/events?words=false&limit=${PAGE}${after}`), { signal });
-    activities.push(...page.items);
-    cursor = page.cursor;
-    if (!page.more) return { activities, cursor };
-  }
-}
-
-/** Activities in order, each once; `since` has those that came after some cursor. */
-export function joinActivities(past: Past, since: readonly ActivityRow[]): readonly ActivityRow[] {
-  const isNew = (activity: ActivityRow) => past.cursor === '' || compareCursors(activity.cursor, past.cursor) > 0;
-  return [...past.activities, ...since.filter(isNew)];
-}
 
 export interface History {
   activities: readonly ActivityRow[];
@@ -35,19 +12,71 @@ export interface History {
   problem: Problem | null;
 }
 
-/** The activities of a run; `since` are those that its thread has received, from `firstCursor` on. */
-export function useHistory(id: string, isOpen: boolean, since: readonly ActivityRow[]): History {
-  const [past, setPast] = useState<Past | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
+export const NOTHING: History = { activities: [], isLoaded: false, problem: null };
+
+type ReadPage = (after: string) => Promise<ActivityList>;
+
+/** Reads the journal as far as it is wanted: one request at a time, and nothing twice. */
+export class HistoryReader {
+  private history: History = NOTHING;
+  private cursor = '';
+  private wanted = '';
+  private isReading = false;
+  private isStopped = false;
+
+  constructor(private readonly readPage: ReadPage, private readonly onChange: (history: History) => void) {}
+
+  /** Read up to a cursor, that of an opened thread. */
+  want(cursor: string): void {
+    this.wanted = cursor;
+    if (!this.isReading) void this.read();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+  }
+
+  private isBehind(): boolean {
+    if (this.cursor === '') return true;
+    // The cursor of another past: the journal is read again from its beginning.
+    if (parseCursor(this.cursor).history !== parseCursor(this.wanted).history) {
+      this.cursor = '';
+      this.history = { ...this.history, activities: [] };
+      return true;
+    }
+    return compareCursors(this.wanted, this.cursor) > 0;
+  }
+
+  private async read(): Promise<void> {
+    this.isReading = true;
+    try {
+      while (!this.isStopped && this.isBehind()) {
+        const page = await this.readPage(this.cursor);
+        this.cursor = page.cursor;
+        this.history = { activities: [...this.history.activities, ...page.items], isLoaded: !page.more, problem: null };
+        if (!this.isStopped) this.onChange(this.history);
+      }
+    } catch (error) {
+      const problem = error instanceof Problem ? error : new Problem({ code: 'internal', detail: String(error) });
+      this.history = { ...this.history, problem };
+      if (!this.isStopped) this.onChange(this.history);
+    }
+    this.isReading = false;
+  }
+}
+
+/** The activities of a run up to the cursor at which its thread was read last; null until it was read. */
+export function useHistory(id: string, cursor: string | null): History {
+  const [history, setHistory] = useState<History>(NOTHING);
+  const [reader, setReader] = useState<HistoryReader | null>(null);
   useEffect(() => {
-    // Read after the thread was opened: what comes between both is in `since`.
-    if (!isOpen) return;
-    const reading = new AbortController();
-    readPast(id, reading.signal).then(setPast, (error: unknown) => {
-      if (!reading.signal.aborted) setProblem(error instanceof Problem ? error : new Problem({ code: 'internal', detail: String(error) }));
-    });
-    return () => reading.abort();
-  }, [id, isOpen]);
-  const activities = useMemo(() => (past === null ? [] : joinActivities(past, since)), [past, since]);
-  return { activities, isLoaded: past !== null, problem };
+    const path = (after: string) => threadPath(id, `/events?words=false&limit=${PAGE}${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`);
+    const made = new HistoryReader((after) => get<ActivityList>(path(after)), setHistory);
+    setReader(made);
+    return () => made.stop();
+  }, [id]);
+  useEffect(() => {
+    if (cursor !== null) reader?.want(cursor);
+  }, [reader, cursor]);
+  return history;
 }
