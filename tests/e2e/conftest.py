@@ -7,6 +7,7 @@ import pytest
 if find_spec("playwright") is None:
     collect_ignore_glob = ["test_*.py"]
 else:
+    pytest.register_assert_rewrite("tests.e2e.app", "tests.e2e.fixtures")
     from tests.e2e.fixtures import browser, pages, screenshots, script, server  # noqa: F401
 
 

@@ -97,7 +97,7 @@ export function Composer({ draftName, placeholder, isRunning, canSend, onSend, o
     >
       <Files files={files} onDrop={drop} />
       <div className="composer-line">
-        <button type="button" className="quiet" aria-label="Attach files" title="Attach files" onClick={() => picker.current?.click()}>＋</button>
+        <button type="button" className="quiet" aria-label="Attach files" title="Attach files" onClick={() => picker.current?.click()}>+</button>
         <textarea ref={field} rows={1} aria-label="Message" placeholder={placeholder} value={draft} onChange={(event) => setDraft(event.target.value)} onKeyDown={onKeyDown} onPaste={onPaste} />
         {isRunning && isEmpty ? (
           <button type="button" onClick={onStop}>Stop</button>

@@ -19,11 +19,13 @@ function useTools(): readonly ToolRow[] {
   return tools;
 }
 
-/** The model that was used last, or the first that can be used and is no script. */
+const DEMO = 'scripted:demo';
+
+/** The model that was used last, or the first that can be used; a script only if there is nothing else. */
 function firstModel(models: readonly ModelRow[] | null, last: string | null): string | null {
   const usable = (models ?? []).filter((row) => row.usable);
   if (last !== null) return last;
-  return (usable.find((row) => !row.reference.startsWith('scripted:')) ?? usable[0])?.reference ?? null;
+  return (usable.find((row) => !row.reference.startsWith('scripted:')) ?? usable.find((row) => row.reference === DEMO) ?? usable[0])?.reference ?? null;
 }
 
 async function createChat(model: string | null, system: string, tools: readonly string[], parts: readonly Part[]): Promise<void> {
