@@ -86,6 +86,32 @@ steps = [
 ]
 """
 )
+ASKING = (
+    ARBITER
+    + """
+[[replies]]
+system = 'developer'
+after = 'ask_user'
+steps = [{ text = "As you wish." }]
+
+[[replies]]
+system = 'developer'
+steps = [{ tool = "ask_user", arguments = { question = "Which colour?", options = ["red", "green"] } }]
+"""
+)
+COMMAND = (
+    ARBITER
+    + """
+[[replies]]
+system = 'developer'
+after = 'shell'
+steps = [{ text = "It is made." }]
+
+[[replies]]
+system = 'developer'
+steps = [{ tool = "shell", arguments = { command = "touch made.txt && echo made" } }]
+"""
+)
 EVIL = '<img src=x onerror="window.harm = 1"><script>window.harm = 1</script>'
 PLAN = {"steps": ["Write the note", "Check the note"]}
 
@@ -244,6 +270,36 @@ def test_what_is_allowed_for_the_run_is_shown_as_standing(pages: Pages, server: 
     expect(app.page.get_by_role("list", name="Standing permissions")).to_contain_text("files in the workspace folder")
 
 
+def test_a_command_is_shown_whole_and_can_be_allowed_for_the_run(
+    pages: Pages, server: LiveServer, script: Script, tmp_path: Path
+) -> None:
+    app = open_run(pages, server, script(COMMAND), tools=["shell"])
+    card = app.page.get_by_role("region", name="Permission for developer: shell")
+
+    expect(card).to_contain_text("touch made.txt && echo made")
+    expect(card).to_contain_text("sandbox")
+    card.get_by_role("button", name="Allow in this run: this exact command").click()
+
+    expect_end(app, "Done")
+    assert (tmp_path / "work" / "made.txt").exists()
+
+
+def test_a_question_of_an_agent_is_answered_by_an_option_or_in_words(
+    pages: Pages, server: LiveServer, script: Script
+) -> None:
+    model = script(ASKING)
+    app = open_run(pages, server, model)
+    question = app.page.get_by_role("region", name="Question of developer")
+    expect(question).to_contain_text("Which colour?")
+    question.get_by_role("button", name="green").click()
+    expect_end(app, "Done")
+
+    app.go(f"/runs/{start_run(server, model)}")
+    question.get_by_label("Your answer").fill("blue")
+    question.get_by_label("Your answer").press("Enter")
+    expect_end(app, "Done")
+
+
 def test_a_denial_has_a_reason_that_the_agent_is_told(
     pages: Pages, server: LiveServer, script: Script, tmp_path: Path
 ) -> None:
@@ -339,6 +395,16 @@ def test_a_person_chooses_the_next_agent(pages: Pages, server: LiveServer, scrip
 
     expect(timeline(app)).to_contain_text("You → tester")
     expect(timeline(app)).to_contain_text("I have tested it.")
+
+
+def test_a_turn_is_started_again(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_run(pages, server, script(TEAM))
+
+    app.button("Start this turn again").click()
+
+    expect(timeline(app).get_by_role("heading", name="developer")).to_have_count(2)
+    expect(timeline(app)).to_contain_text("cut short")
+    expect(ask_card(app)).to_have_count(1)
 
 
 def test_a_cancelled_run_says_so_after_it_was_confirmed(pages: Pages, server: LiveServer, script: Script) -> None:

@@ -81,13 +81,13 @@ export function Approval({ request, asker, since, grants, noun = 'run', onAnswer
       {form === 'none' ? (
         <div className="card-actions">
           <button type="button" className="primary" disabled={isOff} onClick={() => answer({ decision: 'allow', scope: 'once' })}>Allow once</button>
+          <button type="button" disabled={isOff} onClick={() => setForm('deny')}>Deny…</button>
+          <button type="button" disabled={isOff} onClick={() => setForm('edit')}>Edit…</button>
           {offersOf(calls).map((offer) => (
             <button key={offer.scope} type="button" disabled={isOff} onClick={() => answer({ decision: 'allow', scope: offer.scope })}>
               Allow in this {noun}: {offer.label}
             </button>
           ))}
-          <button type="button" disabled={isOff} onClick={() => setForm('edit')}>Edit…</button>
-          <button type="button" disabled={isOff} onClick={() => setForm('deny')}>Deny…</button>
         </div>
       ) : null}
     </section>

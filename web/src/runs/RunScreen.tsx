@@ -1,13 +1,14 @@
 import '../style/runs.css';
 import { useEffect, useMemo } from 'react';
+import { useCommands } from '../parts/commands';
 import { ErrorCard } from '../parts/ErrorCard';
 import { plural } from '../parts/format';
 import { announce } from '../parts/Status';
 import { useNow } from '../parts/useNow';
 import { useThread } from '../wire/store';
 import type { OpenedThread } from '../wire/types';
-import { runActions } from './actions';
-import { contentOf, possibleOf } from './content';
+import { runActions, type RunActions } from './actions';
+import { contentOf, possibleOf, type RunCan } from './content';
 import { Guidance } from './Guidance';
 import { useHistory } from './history';
 import { RunHead } from './RunHead';
@@ -53,6 +54,16 @@ function NeedsYou({ page }: { page: OpenedThread }) {
   );
 }
 
+function useRunCommands(page: OpenedThread | null, actions: RunActions): void {
+  const can = page === null ? null : possibleOf(page);
+  const all: [keyof RunCan, string, () => void][] = [
+    ['resume', 'Resume the run', () => void actions.resume()],
+    ['skipStep', 'Skip this step', () => void actions.skipStep()],
+    ['retryTurn', 'Start this turn again', () => void actions.retryTurn()],
+  ];
+  useCommands(all.filter(([name]) => can?.[name]).map(([name, label, run]) => ({ id: `run.${name}`, label, group: 'Run', run })));
+}
+
 export function RunScreen({ id }: { id: string }) {
   const thread = useThread(id);
   const { page, problem } = thread;
@@ -67,6 +78,7 @@ export function RunScreen({ id }: { id: string }) {
   const turn = lastTurn(rows);
   const { box, isFollowing, follow } = useFollow(thread);
   useAnnouncements(page, turn);
+  useRunCommands(page, actions);
   const fault = problem ?? history.problem;
   if (page === null) {
     return <section className="screen">{fault === null ? <p className="empty">Loading…</p> : <ErrorCard title="The run cannot be shown" message={fault.message} code={fault.code} />}</section>;

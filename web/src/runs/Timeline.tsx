@@ -20,7 +20,9 @@ function StartRow({ row }: { row: Start }) {
     <li className="run-row run-start">
       <Lamp state="idle" isSilent />
       <div className="run-item-body">
-        <p className="run-speaker">Task <time>{formatTime(row.at)}</time></p>
+        <p className="run-speaker">
+          Task <time>{formatTime(row.at)}</time>
+        </p>
         <p className="run-task">{row.task}</p>
       </div>
     </li>
@@ -79,6 +81,20 @@ function Requests({ thread, turn, askedAt, actions }: { thread: OpenThread; turn
   });
 }
 
+/** What is going on at the end of the last turn. */
+function TurnEnd(props: { thread: OpenThread; turn: Turn; askedAt: ReadonlyMap<string, number>; actions: RunActions }) {
+  const { turn, thread } = props;
+  const replies = turn.endedAt === null ? Object.values(thread.replies) : [];
+  return (
+    <>
+      {replies.map((reply) => <LiveRow key={reply.speaker} reply={reply} name={turn.agents.length > 1 ? agentName(turn, reply.speaker) : null} />)}
+      <Requests {...props} />
+    </>
+  );
+}
+
+const NONE = {};
+
 interface Props {
   rows: readonly Row[];
   thread: OpenThread;
@@ -88,7 +104,7 @@ interface Props {
 
 /** A vertical track: one row a step, and a junction wherever an agent was chosen. */
 export function Timeline({ rows, thread, askedAt, actions }: Props) {
-  const { page, replies, progress } = thread;
+  const { page, progress } = thread;
   const isOver = page?.status !== 'running' && page?.status !== 'waiting';
   return (
     <ol className="run-track" aria-label="Timeline">
@@ -98,11 +114,8 @@ export function Timeline({ rows, thread, askedAt, actions }: Props) {
         if (row.kind === 'note') return <li key={row.key} className="run-row run-item" data-kind="note"><i className="run-mark" aria-hidden="true" /><p className="run-note" data-severity={row.severity}>{row.text}</p></li>;
         const isLast = index === rows.length - 1 && !isOver;
         return (
-          <TurnRow key={row.key} turn={row} isWaiting={isLast && (page?.requests.length ?? 0) > 0} progress={isLast ? progress : {}}>
-            {isLast && row.endedAt === null
-              ? Object.values(replies).map((reply) => <LiveRow key={reply.speaker} reply={reply} name={row.agents.length > 1 ? agentName(row, reply.speaker) : null} />)
-              : null}
-            {isLast ? <Requests thread={thread} turn={row} askedAt={askedAt} actions={actions} /> : null}
+          <TurnRow key={row.key} turn={row} isWaiting={isLast && (page?.requests.length ?? 0) > 0} progress={isLast ? progress : NONE}>
+            {isLast ? <TurnEnd thread={thread} turn={row} askedAt={askedAt} actions={actions} /> : null}
           </TurnRow>
         );
       })}

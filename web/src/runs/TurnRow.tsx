@@ -44,7 +44,7 @@ function TurnHead({ turn, isWaiting }: { turn: Turn; isWaiting: boolean }) {
   );
 }
 
-const ItemView = memo(function ItemView({ item, turn, progress }: { item: Item; turn: Turn; progress: (call: Call) => Progress | null }) {
+function ItemView({ item, turn, progress }: { item: Item; turn: Turn; progress: (call: Call) => Progress | null }) {
   if (item.kind === 'note') return <p className="run-note" data-severity={item.severity}>{item.text}</p>;
   if (item.kind === 'calls') return <CallGroup item={item} progress={progress} />;
   return (
@@ -53,7 +53,7 @@ const ItemView = memo(function ItemView({ item, turn, progress }: { item: Item; 
       <Markdown text={item.text} />
     </>
   );
-});
+}
 
 /** Calls that are asked about are shown by their request. */
 const isShown = (item: Item): boolean => item.kind !== 'calls' || item.calls.some((call) => call.status !== 'asked');
@@ -67,7 +67,13 @@ interface Props {
   children?: ReactNode;
 }
 
-export function TurnRow({ turn, isWaiting, progress, children }: Props) {
+/** A turn that has not changed and has nothing at its end is not drawn again. */
+function isSame(before: Props, after: Props): boolean {
+  const isPlain = !before.children && !after.children && before.progress === after.progress && before.isWaiting === after.isWaiting;
+  return isPlain && before.turn.key === after.turn.key && before.turn.changes === after.turn.changes;
+}
+
+export const TurnRow = memo(function TurnRow({ turn, isWaiting, progress, children }: Props) {
   const running = turn.items.flatMap((item) => (item.kind === 'calls' ? item.calls : [])).filter((call) => call.endedAt === null);
   const progressOf = (call: Call): Progress | null => {
     const report = progress[running.indexOf(call)];
@@ -86,4 +92,4 @@ export function TurnRow({ turn, isWaiting, progress, children }: Props) {
       {children}
     </li>
   );
-}
+}, isSame);

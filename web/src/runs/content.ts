@@ -89,7 +89,7 @@ export function possibleOf(page: OpenedThread): RunCan {
   return {
     cancel: run.includes('CANCEL') && thread.includes('STOP'),
     resume: run.includes('resume') && isLost,
-    retryTurn: run.includes('RETRY') && page.status === 'running',
+    retryTurn: run.includes('RETRY') && !isLost,
     forceAgent: run.includes('FORCE_AGENT') && !isLost,
     skipStep: run.includes('SKIP_STEP') && !isLost && contentOf(page).plan !== null,
     guide: page.status === 'pending' ? thread.includes('START') : run.includes('message') && !isLost,

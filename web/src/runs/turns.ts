@@ -38,6 +38,8 @@ export interface Turn {
   costUsd: number;
   tokens: number;
   items: Item[];
+  /** How often the turn has changed; the same number is the same turn. */
+  changes: number;
 }
 
 export type Start = { kind: 'start'; key: string; at: number; task: string };
@@ -71,6 +73,7 @@ class Builder {
 
   add(activity: ActivityRow): void {
     const { kind, facts } = activity;
+    if (this.turn !== null) this.turn.changes += 1;
     if (kind === 'task_started') this.start(activity);
     else if (kind === 'agent_started') this.begin(activity);
     else if (kind === 'agent_message') this.say(activity);
@@ -105,7 +108,7 @@ class Builder {
     const reason = chooser === 'person' ? 'instead of the choice of the arbiter' : ruleText(decision?.reason ?? '', agents);
     this.turn = {
       kind: 'turn', key: activity.cursor, at: activity.at, iteration: Number(facts['iteration'] ?? 0), agents, chooser, reason,
-      endedAt: null, result: 'working', costUsd: 0, tokens: 0, items: [],
+      endedAt: null, result: 'working', costUsd: 0, tokens: 0, items: [], changes: 0,
     };
     this.rows.push(this.turn);
     this.batches.clear();
