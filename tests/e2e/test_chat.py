@@ -106,7 +106,7 @@ def test_stopping_keeps_what_has_arrived(pages: Pages, server: LiveServer, scrip
     app.button("Stop").click()
 
     app.expect_state("stopped")
-    expect(app.rows().last).to_contain_text("stopped here")
+    expect(app.rows().last).to_contain_text("incomplete")
     [_, reply] = app.texts().all_inner_texts()
     assert WORDS.startswith(reply)
     assert len(reply.split()) >= 5
