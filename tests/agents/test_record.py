@@ -255,3 +255,22 @@ def test_what_went_wrong_stands_in_the_file_too(tmp_path: Path) -> None:
     assert "- Outcome: not reached (failed)\n- Error: never <b>\n" in to_markdown(document)
     assert "It failed: never <b>" in to_markdown(document)
     assert "It failed: never &lt;b&gt;" in to_html(document)
+
+
+def test_a_record_has_the_mode_and_what_was_allowed_beyond_one_call(tmp_path: Path) -> None:
+    denial = {"decision": "deny", "pattern": "x"}
+    (tmp_path / "script").mkdir()
+    model = script(
+        tmp_path / "script",
+        calls("developer", "shell", {"path": "b.py"}, after="write_file"),
+        calls("developer", "write_file", {"path": "b.py", "content": GOOD}),
+    )
+
+    async def main(app: App, box: Workshop) -> Any:
+        id = await asking(app, box, tmp_path, consent={"mode": "ask", "overrides": [denial]}, model=model)
+        receipt = await app.runs.answer(id, decision="allow", scope="tool")
+        await app.runs.until_idle(id, receipt.seq)
+        return (await app.library.read(id)).content["consent"]
+
+    grant = {"decision": "allow", "scope": "tool", "tool": "write_file", "value": "write_file"}
+    assert staged(tmp_path, main) == {"mode": "ask", "overrides": [denial, grant]}

@@ -313,3 +313,14 @@ def test_more_streams_than_allowed_are_refused() -> None:
             assert next(lines) == "retry: 2000"
 
             assert client.problem("GET", f"/threads/{thread}/events", headers=SSE) == (503, "too_busy")
+
+
+def test_a_page_without_words_has_everything_else(client: CheckedClient) -> None:
+    path = f"/threads/{client.talked()}/events"
+    everything = client.get(path, params={"limit": 1000})["items"]
+
+    page = client.get(path, params={"limit": 1000, "words": "false"})
+
+    assert page["items"] == [row for row in everything if row["kind"] not in ("text", "thinking")]
+    assert page["items"] != everything
+    assert not page["more"]

@@ -6,6 +6,7 @@ from typing import Any
 from antiphon.agents.machine.context import first_context
 from antiphon.agents.machine.reports import result_of
 from antiphon.threads.kinds import Json, NewText, ThreadSummary, content_of, error_message
+from antiphon.threads.machine.scopes import Override, add_overrides
 
 LIMITS = ("maxIterations", "maxFailures", "maxCostUsd", "maxWallMs")
 OUTCOME = ("success", "reason", "summary", "durationMs", "error")
@@ -50,12 +51,23 @@ def read_run(id: str, snapshot: Json, result: Json | None) -> dict[str, Any]:
         "costUsd": run["costUsd"],
         "usage": run["usage"],
         "limits": {key: context[key] for key in LIMITS},
+        "consent": _read_consent(context["consent"], child),
         "waiting": context["waiting"],
         "startedAt": run["startedAt"],
         "endedAt": None if outcome is None else run["now"],
         "outcome": outcome,
         "log": list(run.get("log") or ()),
     }
+
+
+def _read_consent(consent: Json, run: Json | None) -> dict[str, Any]:
+    """Read the permission mode of a run, and what was allowed or denied beyond single calls, in this turn too."""
+    crew = run["snapshot"]["children"].get("executeAgent") if run is not None else None
+    agents = crew["snapshot"]["children"].values() if crew is not None else ()
+    overrides: list[Override] = list(consent.get("overrides") or ())
+    for agent in agents:
+        overrides = add_overrides(overrides, (agent["snapshot"]["context"].get("consent") or {}).get("overrides") or ())
+    return {"mode": consent.get("mode", "ask"), "overrides": overrides}
 
 
 def new_texts(before: Json | None, after: Json, result: Json | None) -> Iterator[NewText]:

@@ -278,12 +278,15 @@ class ClientThreads:
         """
         return ClientUntilIdle(self._connection, id, after)
 
-    async def activities(self, id: str, after: int | str = 0, limit: int = PAGE) -> ActivityPage:
+    async def activities(self, id: str, after: int | str = 0, limit: int = PAGE, *, words: bool = True) -> ActivityPage:
         """Return a page of the activities after a step or cursor that the journal has, at least `limit` if it has more.
 
+        Without `words`, the activities `text` and `thinking` are left out.
         Raise `OtherHistory` if the cursor is of another past, `JournalCompacted` if the steps after it were removed.
         """
         params: dict[str, str | int] = {"limit": limit, **({"after": str(after)} if after else {})}
+        if not words:
+            params["words"] = "false"
         path = thread_path(id, "events")
         return activities_from_json(await self._connection.get(path, params, thread=id, cursor=str(after)))
 

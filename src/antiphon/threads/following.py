@@ -248,14 +248,18 @@ class ActivityPage:
         return {"items": items, "cursor": self.cursor, "more": self.has_more}
 
 
-async def read_activities(runtime: Doors, id: str, after: int | str, limit: int) -> ActivityPage:
-    """Read the activities after a step or cursor: whole steps, until there are `limit` activities or none are left."""
+async def read_activities(runtime: Doors, id: str, after: int | str, limit: int, *, words: bool = True) -> ActivityPage:
+    """Read the activities after a step or cursor: whole steps, until there are `limit` activities or none are left.
+
+    Without `words`, those of models are left out.
+    """
     place = await Place.find(runtime, id, after)
     last = (await runtime.store.history(id))[1]
     activities: list[Activity] = []
     while place.after < last and len(activities) < limit:
         for entry in await runtime.store.entries(id, place.after, min(PAGE, limit)):
-            activities += await place.read(entry)
+            read = await place.read(entry)
+            activities += read if words else [activity for activity in read if activity.kind not in KINDS_OF_WORDS]
             if len(activities) >= limit:
                 break
     return ActivityPage(tuple(activities), place.cursor, place.after < last)

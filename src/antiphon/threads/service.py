@@ -355,13 +355,14 @@ class ThreadService:
         """
         return UntilIdle(self.runtime, id, after, self._check)
 
-    async def activities(self, id: str, after: int | str = 0, limit: int = PAGE) -> ActivityPage:
+    async def activities(self, id: str, after: int | str = 0, limit: int = PAGE, *, words: bool = True) -> ActivityPage:
         """Return a page of the activities after a step or cursor that the journal has, at least `limit` if it has more.
 
+        Without `words`, the activities `text` and `thinking` are left out.
         Raise `OtherHistory` if the cursor is of another past, `JournalCompacted` if the steps after it were removed.
         """
         await self._check(id)
-        return await read_activities(self.runtime, id, after, limit)
+        return await read_activities(self.runtime, id, after, limit, words=words)
 
     async def history(self, id: str) -> tuple[list[Activity], str]:
         """Return all activities that the journal has, and the cursor to follow from."""

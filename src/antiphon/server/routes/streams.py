@@ -27,6 +27,7 @@ async def follow_events(
     id: ThreadId,
     after: Annotated[str, Query(max_length=300, description="a cursor, or a step; the beginning without it")] = "",
     limit: Limit = 500,
+    words: Annotated[bool, Query(description="whether a page has the words of models: text and thinking")] = True,
     until: Annotated[Literal["idle"] | None, Query(description="end when the thread has nothing left to do")] = None,
     accept: Accept = "*/*",
     last_event_id: LastEventId = "",
@@ -37,7 +38,7 @@ async def follow_events(
     """
     place = check_cursor(last_event_id or after)
     if choose_media_type(accept, JSON, MEDIA_TYPE) == JSON:
-        return json_response((await context.app.threads.activities(id, place, limit)).to_json())
+        return json_response((await context.app.threads.activities(id, place, limit, words=words)).to_json())
     await context.app.threads.cursor(id)
     return EventStream(context, follow_thread(context, id, place, until_idle=until == "idle"))
 

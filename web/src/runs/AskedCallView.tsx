@@ -1,0 +1,48 @@
+import { CodeBlock } from '../parts/CodeBlock';
+import { inputText } from '../parts/ToolCard';
+import { accessText, argumentsOf, commandOf, type AskedCall } from './calls';
+import { parseDiff } from './diffs';
+import { Diff } from './Diff';
+import { isEdited } from './edits';
+
+function Details({ call }: { call: AskedCall }) {
+  const command = commandOf(call);
+  const text = inputText(argumentsOf(call));
+  if (call.diff) {
+    return (
+      <>
+        <Diff diff={parseDiff(call.diff, call.path)} isWhole />
+        <details className="ask-exact">
+          <summary>Exact arguments</summary>
+          <CodeBlock code={text} language="json" label={call.name} />
+        </details>
+      </>
+    );
+  }
+  if (command === null) return <CodeBlock code={text} language="json" label="exact arguments" />;
+  const rest = Object.keys(argumentsOf(call) as object).length > 1;
+  return (
+    <>
+      <CodeBlock code={command} language="bash" label="command" />
+      {rest ? <CodeBlock code={text} language="json" label="exact arguments" /> : null}
+    </>
+  );
+}
+
+/** One call of a request: what it does in full, why it is asked, and what it gets. */
+export function AskedCallView({ call, isOnly }: { call: AskedCall; isOnly: boolean }) {
+  const access = accessText(call);
+  const isAsked = call.decision === 'ask';
+  return (
+    <div className="asked-call">
+      <p className="asked-line">
+        {isOnly ? null : <strong className="mono">{call.name}</strong>}
+        {call.risk === 'read' ? null : <span className="risk" data-risk={call.risk}>{call.risk}</span>}
+        <span>{isAsked ? `asked because ${call.reason || 'the mode asks'}` : `already allowed by ${call.by}`}</span>
+      </p>
+      {isEdited(call) ? <p className="asked-edited">These are exactly the arguments that you sent.</p> : null}
+      <Details call={call} />
+      {access === '' ? null : <p className="asked-access">{access}</p>}
+    </div>
+  );
+}

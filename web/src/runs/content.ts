@@ -1,0 +1,124 @@
+/** What a run is, as `content` of an opened thread has it. */
+import type { OpenedThread } from '../wire/types';
+
+export type StepStatus = 'pending' | 'in_progress' | 'complete' | 'failed' | 'skipped';
+
+export interface PlanStep {
+  index: number;
+  description: string;
+  status: StepStatus;
+  dependsOn?: number[];
+  agentUsed?: string;
+  agent?: string;
+}
+
+export interface Plan {
+  version: number;
+  status: string;
+  steps: PlanStep[];
+  currentStepIndex: number;
+}
+
+export interface Override {
+  decision: 'allow' | 'deny';
+  pattern?: string;
+  scope?: string;
+  tool?: string;
+  value?: string;
+}
+
+export interface RunLimits {
+  maxIterations: number | null;
+  maxFailures: number | null;
+  maxCostUsd: number | null;
+  maxWallMs: number | null;
+}
+
+export interface RunOutcome {
+  success: boolean;
+  reason: string;
+  summary: string;
+  durationMs?: number;
+  error?: string | { message?: string } | null;
+}
+
+export interface RunContent {
+  task: string;
+  model: string | null;
+  agents: string[];
+  plan: Plan | null;
+  iterations: number;
+  failures: number;
+  costUsd: number;
+  usage: { input?: number; output?: number; cachedRead?: number };
+  limits: RunLimits;
+  consent: { mode: string; overrides: Override[] };
+  startedAt: number | null;
+  endedAt: number | null;
+  outcome: RunOutcome | null;
+}
+
+export function contentOf(page: OpenedThread): RunContent {
+  return page.content as unknown as RunContent;
+}
+
+/** The steps of a plan that are done with, and all of them. */
+export function planProgress(plan: Plan): { done: number; all: number } {
+  return { done: plan.steps.filter((step) => step.status === 'complete' || step.status === 'skipped').length, all: plan.steps.length };
+}
+
+export interface RunCan {
+  cancel: boolean;
+  resume: boolean;
+  retryTurn: boolean;
+  forceAgent: boolean;
+  skipStep: boolean;
+  guide: boolean;
+  runAgain: boolean;
+}
+
+/**
+ * What a person can do with a run now. The run takes `resume` at any time and refuses it aloud, so a lost process is
+ * told by a thread that waits and has no open request.
+ */
+export function possibleOf(page: OpenedThread): RunCan {
+  const run = page.can['run'] ?? [];
+  const thread = page.can[''] ?? [];
+  const isLost = page.status === 'waiting' && page.requests.length === 0;
+  const isEnded = page.status !== 'running' && page.status !== 'waiting';
+  return {
+    cancel: run.includes('CANCEL') && thread.includes('STOP'),
+    resume: run.includes('resume') && isLost,
+    retryTurn: run.includes('RETRY') && !isLost,
+    forceAgent: run.includes('FORCE_AGENT') && !isLost,
+    skipStep: run.includes('SKIP_STEP') && !isLost && contentOf(page).plan !== null,
+    guide: page.status === 'pending' ? thread.includes('START') : run.includes('message') && !isLost,
+    runAgain: isEnded && page.status !== 'pending' && thread.includes('START'),
+  };
+}
+
+/** A standing permission in words. */
+export function overrideText(override: Override): string {
+  const verb = override.decision === 'allow' ? '' : 'never ';
+  if (override.pattern !== undefined) return `${verb}${override.pattern}`;
+  switch (override.scope) {
+    case 'folder':
+      return `${verb}files in ${override.value === '.' ? 'the workspace folder' : `${override.value}/`}`;
+    case 'command':
+      return `${verb}${commandOf(override.value ?? '')}`;
+    case 'host':
+      return `${verb}pages of ${override.value}`;
+    default:
+      return `${verb}${override.tool ?? override.value ?? 'everything'}`;
+  }
+}
+
+function commandOf(value: string): string {
+  try {
+    const parsed: unknown = JSON.parse(value);
+    if (typeof parsed === 'object' && parsed !== null && 'command' in parsed) return String(parsed.command);
+  } catch {
+    return value;
+  }
+  return value;
+}
