@@ -276,6 +276,7 @@ def test_a_debate_that_is_read_in_the_middle_has_the_round_in_progress() -> None
     current = held(main)
     assert (current["phase"], current["roundNumber"], current["missing"]) == ("rebuttal", 1, ["against"])
     assert [said["participantId"] for said in current["responses"]] == ["for"]
+    assert current["target"] == "debating"
 
 
 @pytest.mark.requirement("S4-B12", "S4-B25")

@@ -137,12 +137,16 @@ def _transcript_view(view: ThreadView) -> DebateView:
 
 
 def _current(context: DebateContext) -> Json:
-    """Return the round in progress: its phase and number, its responses so far, and the debaters without one."""
+    """Return the round in progress: its phase and number, its responses so far, and the debaters without one.
+
+    `target` is the state that a debate continues in which was paused or has failed.
+    """
     return {
         "phase": context["phase"],
         "roundNumber": round_number(context),
         "responses": context["responses"],
         "missing": missing_speakers(context),
+        "target": context["resumeTarget"],
     }
 
 
