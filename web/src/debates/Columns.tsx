@@ -1,6 +1,7 @@
 import type { CSSProperties } from 'react';
 import { Badge } from './Badge';
-import { formatCount, formatUsd } from './figures';
+import { plural } from '../parts/format';
+import { formatUsd } from './figures';
 import { letterOf, nameOf, roundId, roundTitle, type RoundRow } from './reading';
 import { TurnCell } from './TurnCell';
 import type { Debate, Quality } from './types';
@@ -50,7 +51,7 @@ function RoundHead({ debate, row }: { debate: Debate; row: RoundRow }) {
       <h3>{roundTitle(row.phase, row.roundNumber)}{round?.partial ? ', cut short' : ''}</h3>
       {round !== null && q !== undefined && (
         <p className="turn-foot">
-          {formatCount(round.tokensUsed, 'token')} · {formatUsd(round.costThisRound)} ·{' '}
+          {plural(round.tokensUsed, 'token')} · {formatUsd(round.costThisRound)} ·{' '}
           <span title={`novelty ${q.novelty}, repetition ${q.repetition}, convergence ${q.convergence}; computed from the words alone`}>health {q.health.toFixed(1)} of 10</span>
         </p>
       )}

@@ -7,11 +7,11 @@ const part = (value: number, end: number): string => `${Math.min(100, (value / e
 function MeterBar({ budget, end }: { budget: Budget; end: number }) {
   const { cost, warn, limit, forecast, hasWarned } = budget;
   return (
-    <div className="meter-bar">
-      {forecast !== null && forecast > cost && <span className="meter-forecast" style={{ left: part(cost, end), width: `calc(${part(forecast, end)} - ${part(cost, end)})` }} />}
-      <span className="meter-fill" style={{ width: part(cost, end) }} />
-      {warn !== null && <span className="meter-tick" data-kind="warn" data-side={warn / end > 0.62 ? 'left' : undefined} style={{ left: part(warn, end) }}><i>{hasWarned ? 'warned' : 'warns'} {formatUsd(warn)}</i></span>}
-      {limit !== null && <span className="meter-tick" data-kind="stop" data-side="left" style={{ left: '100%' }}><i>stops {formatUsd(limit)}</i></span>}
+    <div className="cost-bar">
+      {forecast !== null && forecast > cost && <span className="cost-forecast" style={{ left: part(cost, end), width: `calc(${part(forecast, end)} - ${part(cost, end)})` }} />}
+      <span className="cost-fill" style={{ width: part(cost, end) }} />
+      {warn !== null && <span className="cost-tick" data-kind="warn" data-side={warn / end > 0.62 ? 'left' : undefined} style={{ left: part(warn, end) }}><i>{hasWarned ? 'warned' : 'warns'} {formatUsd(warn)}</i></span>}
+      {limit !== null && <span className="cost-tick" data-kind="stop" data-side="left" style={{ left: '100%' }}><i>stops {formatUsd(limit)}</i></span>}
     </div>
   );
 }

@@ -1,35 +1,17 @@
-import { useEffect, useRef } from 'react';
+import { Menu } from '../parts/Menu';
 import { threadPath } from '../wire/http';
 
 const FORMATS = [['md', 'Markdown'], ['html', 'HTML page'], ['json', 'JSON']] as const;
 
-/** Links to the debate as files, as the server writes them. */
+function download(id: string, format: string): void {
+  const link = document.createElement('a');
+  link.href = threadPath(id, `/export?format=${format}`);
+  link.download = `debate-${id}.${format}`;
+  link.click();
+}
+
+/** The debate as a file, as the server writes it. */
 export function ExportMenu({ id }: { id: string }) {
-  const menu = useRef<HTMLDetailsElement>(null);
-  useEffect(() => {
-    const close = (event: Event) => {
-      const element = menu.current;
-      const isOutside = event.target instanceof Node && !element?.contains(event.target);
-      if (element?.open && (isOutside || (event instanceof KeyboardEvent && event.key === 'Escape'))) {
-        element.open = false;
-        if (!isOutside) element.querySelector('summary')?.focus();
-      }
-    };
-    addEventListener('click', close);
-    addEventListener('keydown', close);
-    return () => {
-      removeEventListener('click', close);
-      removeEventListener('keydown', close);
-    };
-  }, []);
-  return (
-    <details className="menu" ref={menu}>
-      <summary>Export</summary>
-      <ul>
-        {FORMATS.map(([format, label]) => (
-          <li key={format}><a href={threadPath(id, `/export?format=${format}`)} download={`debate-${id}.${format}`} onClick={() => { if (menu.current) menu.current.open = false; }}>{label}</a></li>
-        ))}
-      </ul>
-    </details>
-  );
+  const items = FORMATS.map(([format, label]) => ({ label, run: () => download(id, format) }));
+  return <Menu label="Export" items={items} className="">Export</Menu>;
 }

@@ -14,6 +14,7 @@ export function Interject({ actions, input }: { actions: Actions; input: Ref<HTM
     <form className="interject" onSubmit={(event) => void submit(event)}>
       <input
         ref={input}
+        className="field"
         aria-label="Say something to the debaters"
         placeholder="Say something to the debaters"
         value={text}

@@ -1,8 +1,9 @@
 import { useState, type ReactNode } from 'react';
-import { countWords, formatCount, formatUsd } from './figures';
+import { plural } from '../parts/format';
+import { useNow } from '../parts/useNow';
+import { countWords, formatUsd } from './figures';
 import { RaiseLimit } from './RaiseLimit';
 import { budgetOf, nameOf, roundTitle, type Cuts } from './reading';
-import { useNow } from './useNow';
 import type { Actions } from './useActions';
 import type { Debate } from './types';
 
@@ -22,7 +23,7 @@ export function pauseText(debate: Debate, cuts: Cuts): string {
   if (current.target === 'judgeEvaluating') return 'The judge was stopped, and is asked again.';
   const inRound = current.missing.map((id) => ({ id, cut: cuts[id] })).filter(({ cut }) => cut?.phase === current.phase && cut.roundNumber === current.roundNumber);
   if (inRound.length > 0) {
-    const parts = inRound.map(({ id, cut }) => `${nameOf(debate, id)} was cut after ${formatCount(countWords(cut?.text ?? ''), 'word')}`);
+    const parts = inRound.map(({ id, cut }) => `${nameOf(debate, id)} was cut after ${plural(countWords(cut?.text ?? ''), 'word')}`);
     return `${parts.join('; ')}. ${inRound.length === 1 ? 'The turn is' : 'These turns are'} held again; all others are kept.`;
   }
   if (current.missing.length === 0) return 'Nothing was cut.';

@@ -28,7 +28,7 @@ export function RaiseLimit({ debate, actions, onDone, onBack }: { debate: Debate
     <form className="raise" onSubmit={(event) => void submit(event)} noValidate>
       <label htmlFor={id}>New limit in USD</label>
       <div className="raise-line">
-        <input id={id} inputMode="decimal" value={text} onChange={(event) => setText(event.target.value)} aria-invalid={problem !== null} aria-describedby={problem === null ? undefined : `${id}-problem`} autoFocus />
+        <input id={id} className="field" inputMode="decimal" value={text} onChange={(event) => setText(event.target.value)} aria-invalid={problem !== null} aria-describedby={problem === null ? undefined : `${id}-problem`} autoFocus />
         <button type="submit" className="primary" disabled={actions.isBusy}>Raise limit</button>
         <button type="button" onClick={onBack}>Back</button>
       </div>

@@ -32,7 +32,7 @@ export function RoundTrack({ debate }: { debate: Debate }) {
     if (element && list.current) list.current.scrollLeft = element.offsetLeft - list.current.clientWidth / 2;
   }, [current]);
   return (
-    <ol className="track" ref={list} aria-label="Rounds" data-many={all.length > 9 ? true : undefined}>
+    <ol className="round-track" ref={list} aria-label="Rounds" data-many={all.length > 9 ? true : undefined}>
       {all.map((station) => {
         const { target } = station;
         const label = (
@@ -45,7 +45,7 @@ export function RoundTrack({ debate }: { debate: Debate }) {
           <li key={station.key} data-mark={station.mark} aria-current={station.key === current ? 'step' : undefined}>
             <StationMark station={station} />
             {target === null ? <span className="station-label">{label}</span> : <button type="button" className="station-label" onClick={() => showElement(target)}>{label}</button>}
-            <span className="sr-only">, {WORDS[station.mark]}</span>
+            <span className="hidden-text">, {WORDS[station.mark]}</span>
           </li>
         );
       })}

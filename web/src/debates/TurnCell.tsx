@@ -1,16 +1,17 @@
-import { countWords, estimateTokens, formatCount, formatSeconds, formatUsd } from './figures';
+import { formatSeconds, plural } from '../parts/format';
+import { Markdown } from '../parts/Markdown';
+import { useNow } from '../parts/useNow';
+import { countWords, estimateTokens, formatUsd } from './figures';
 import { letterOf, roundTitle, turnId, type RoundRow, type Turn } from './reading';
-import { useNow } from './useNow';
-import { Words } from './Words';
 import type { LiveReply } from '../wire/replies';
 import type { Debate, Participant, Response } from './types';
 
 function SaidFoot({ response }: { response: Response }) {
   const { input, output, estimated } = response.usage;
-  const title = input === undefined ? undefined : `${formatCount(input, 'token')} read, ${formatCount(output ?? 0, 'token')} written`;
+  const title = input === undefined ? undefined : `${plural(input, 'token')} read, ${plural(output ?? 0, 'token')} written`;
   return (
     <p className="turn-foot" title={title}>
-      {formatSeconds(response.latencyMs)} · {formatCount(response.tokensUsed, 'token')}{estimated ? ' (estimated)' : ''} · {formatUsd(response.cost)}
+      {formatSeconds(response.latencyMs)} · {plural(response.tokensUsed, 'token')}{estimated ? ' (estimated)' : ''} · {formatUsd(response.cost)}
     </p>
   );
 }
@@ -20,7 +21,7 @@ function LiveFoot({ reply }: { reply: LiveReply }) {
   const elapsed = reply.sentAt === null ? 0 : Math.max(0, now - reply.sentAt);
   const tokens = reply.tokens ?? estimateTokens(reply.text + reply.thinking);
   const facts = [reply.text === '' ? (reply.thinking === '' ? 'waiting for the model' : 'thinking') : 'speaking', formatSeconds(elapsed)];
-  if (tokens > 0) facts.push(`${reply.tokens === null ? '≈ ' : ''}${formatCount(tokens, 'token')}`);
+  if (tokens > 0) facts.push(`${reply.tokens === null ? '≈ ' : ''}${plural(tokens, 'token')}`);
   if (tokens > 0 && reply.tokens === null && elapsed > 1_000) facts.push(`${Math.round(tokens / (elapsed / 1_000))} tok/s`);
   if (reply.costUsd !== null) facts.push(formatUsd(reply.costUsd));
   return <p className="turn-foot" aria-hidden="true">{facts.join(' · ')}</p>;
@@ -33,11 +34,11 @@ function LiveTurn({ reply, name }: { reply: LiveReply; name: string }) {
       {reply.thinking !== '' && (
         <details className="thinking">
           <summary>Thinking</summary>
-          <Words text={reply.thinking} />
+          <Markdown text={reply.thinking} />
         </details>
       )}
       {typeof message === 'string' && <p className="turn-problem">{message}. {name} is asked again.</p>}
-      <Words text={reply.text} isLive />
+      <Markdown text={reply.text} isLive />
       <LiveFoot reply={reply} />
     </>
   );
@@ -46,8 +47,8 @@ function LiveTurn({ reply, name }: { reply: LiveReply; name: string }) {
 function CutTurn({ text }: { text: string }) {
   return (
     <>
-      {text !== '' && <Words text={text} />}
-      <p className="turn-foot" data-kind="cut">{text === '' ? 'cut before the first word' : `cut after ${formatCount(countWords(text), 'word')}`} · asked again when the debate continues</p>
+      {text !== '' && <Markdown text={text} />}
+      <p className="turn-foot" data-kind="cut">{text === '' ? 'cut before the first word' : `cut after ${plural(countWords(text), 'word')}`} · asked again when the debate continues</p>
     </>
   );
 }
@@ -55,7 +56,7 @@ function CutTurn({ text }: { text: string }) {
 function TurnBody({ turn, name, isHeld }: { turn: Turn; name: string; isHeld: boolean }) {
   switch (turn.kind) {
     case 'said':
-      return <><Words text={turn.response.content} /><SaidFoot response={turn.response} /></>;
+      return <><Markdown text={turn.response.content} /><SaidFoot response={turn.response} /></>;
     case 'failed':
       return <p className="turn-problem">{name} did not answer: {turn.response.error?.message ?? 'nothing came'}.</p>;
     case 'live':

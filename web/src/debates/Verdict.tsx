@@ -1,5 +1,6 @@
 import { claimsOf, otherReferences } from './claims';
-import { formatCount, formatUsd } from './figures';
+import { plural } from '../parts/format';
+import { formatUsd } from './figures';
 import { decision, letterOf, nameOf, roundTitle, turnId } from './reading';
 import { ScoreChart } from './ScoreChart';
 import { showElement } from './showElement';
@@ -46,7 +47,7 @@ function judgeFacts(debate: Debate): string {
   const { judge, verdict, costTracker } = debate;
   const facts = [judge?.name ?? 'Judge'];
   if (judge !== null) facts.push(judge.model.modelId);
-  if (verdict !== null && verdict.tokensUsed > 0) facts.push(formatCount(verdict.tokensUsed, 'token'));
+  if (verdict !== null && verdict.tokensUsed > 0) facts.push(plural(verdict.tokensUsed, 'token'));
   // The cost of a model is that of the judge alone if no debater uses it.
   const model = judge === null ? '' : `${judge.model.provider}:${judge.model.modelId}`;
   const isShared = debate.participants.some((one) => `${one.model.provider}:${one.model.modelId}` === model);

@@ -7,18 +7,6 @@ export function formatUsd(amount: number | string): string {
   return `$${value.toFixed(value >= 1 || isWholeCents ? 2 : 4)}`;
 }
 
-export function formatSeconds(ms: number): string {
-  const seconds = ms / 1000;
-  if (seconds < 100) return `${seconds.toFixed(1)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
-}
-
-const COUNT = new Intl.NumberFormat('en-US');
-
-export function formatCount(count: number, noun: string): string {
-  return `${COUNT.format(count)} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 export function countWords(text: string): number {
   return text.split(/\s+/).filter(Boolean).length;
 }
