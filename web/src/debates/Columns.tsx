@@ -21,8 +21,7 @@ export function Names({ debate, wide, onWiden }: { debate: Debate; wide: number 
         <h2 key={one.id} className={`side-${letterOf(debate, one.id)}`}>
           <button type="button" aria-pressed={wide === index} onClick={() => onWiden(index)} title={wide === index ? 'Make all columns equal' : 'Widen this column'}>
             <Badge letter={letterOf(debate, one.id)} />
-            <span className="name">{one.name}</span>
-            <span className="side">{one.position}</span>
+            <span className="name">{one.name} · {one.position}</span>
             <span className="model">{one.model.modelId}</span>
             <svg className="widen" viewBox="0 0 16 10" aria-hidden="true"><path d={wide === index ? 'M1 5H7M4.5 2.5L7 5L4.5 7.5M15 5H9M11.500 2.5L9 5L11.500 7.5' : 'M7 5H1M3.5 2.5L1 5L3.5 7.5M9 5H15M12.500 2.5L15 5L12.500 7.5'} /></svg>
           </button>

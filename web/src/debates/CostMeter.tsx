@@ -1,3 +1,4 @@
+import type { CSSProperties } from 'react';
 import { formatUsd } from './figures';
 import { budgetOf, type Budget } from './reading';
 import type { Debate } from './types';
@@ -10,17 +11,18 @@ function MeterBar({ budget, end }: { budget: Budget; end: number }) {
     <div className="cost-bar">
       {forecast !== null && forecast > cost && <span className="cost-forecast" style={{ left: part(cost, end), width: `calc(${part(forecast, end)} - ${part(cost, end)})` }} />}
       <span className="cost-fill" style={{ width: part(cost, end) }} />
-      {warn !== null && <span className="cost-tick" data-kind="warn" data-side={warn / end > 0.62 ? 'left' : undefined} style={{ left: part(warn, end) }}><i>{hasWarned ? 'warned' : 'warns'} {formatUsd(warn)}</i></span>}
-      {limit !== null && <span className="cost-tick" data-kind="stop" data-side="left" style={{ left: '100%' }}><i>stops {formatUsd(limit)}</i></span>}
+      {warn !== null && <span className="cost-tick" data-kind="warn" style={{ left: part(warn, end) }} />}
+      {limit !== null && <span className="cost-tick" data-kind="stop" style={{ left: '100%' }} />}
+      {warn !== null && <span className="cost-label" data-kind="warn" style={{ '--at': part(warn, end) } as CSSProperties}>{hasWarned ? 'warned' : 'warns'} {formatUsd(warn)}</span>}
+      {limit !== null && <span className="cost-label" data-kind="stop">stops {formatUsd(limit)}</span>}
     </div>
   );
 }
 
-function noteOf({ limit, perRound, forecast }: Budget): string {
+function noteOf({ limit, perRound }: Budget): string {
   const notes = [];
   if (limit !== null) notes.push(`of ${formatUsd(limit)}`);
   if (perRound !== null && perRound > 0) notes.push(`+${formatUsd(perRound)} a round`);
-  if (forecast !== null && perRound !== null && perRound > 0) notes.push(`≈ ${formatUsd(forecast)} before the judge`);
   return notes.join(' · ');
 }
 
@@ -30,9 +32,10 @@ export function CostMeter({ debate }: { debate: Debate }) {
   const { cost, end } = budget;
   const note = noteOf(budget);
   const { unseen, unpriced } = debate.costTracker;
-  const label = `Cost ${formatUsd(cost)}${note === '' ? '' : `, ${note}`}`;
+  const forecast = budget.forecast === null ? '' : `; about ${formatUsd(budget.forecast)} after the rounds that are left, before the judge`;
+  const label = `Cost ${formatUsd(cost)}${note === '' ? '' : `, ${note}`}${forecast}`;
   return (
-    <div className="cost" data-over={budget.forecast !== null && budget.limit !== null && budget.forecast > budget.limit ? true : undefined}>
+    <div className="cost" title={label} data-over={budget.forecast !== null && budget.limit !== null && budget.forecast > budget.limit ? true : undefined}>
       <div className="cost-line"><strong>{formatUsd(cost)}</strong> <span>{note}</span></div>
       {end !== null && (
         <div role="meter" aria-label={label} aria-valuenow={Math.min(cost, end)} aria-valuemin={0} aria-valuemax={end} aria-valuetext={label}>

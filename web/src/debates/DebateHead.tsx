@@ -4,7 +4,7 @@ import type { OpenedThread } from '../wire/types';
 import { CostMeter } from './CostMeter';
 import { EndDialog } from './EndDialog';
 import { ExportMenu } from './ExportMenu';
-import { canDo } from './reading';
+import { canDo, decision } from './reading';
 import { RoundTrack } from './RoundTrack';
 import type { Actions } from './useActions';
 import type { Debate } from './types';
@@ -33,7 +33,9 @@ function buttonsOf(page: OpenedThread, debate: Debate, actions: Actions, end: ()
 
 function factsOf(debate: Debate): string {
   const judge = debate.judge === null ? 'no judge' : `judge ${debate.judge.model.modelId}`;
-  return `${debate.format} · ${debate.participants.length} debaters · ${judge}`;
+  const facts = [debate.format, `${debate.participants.length} debaters`, judge];
+  if (debate.verdict !== null) facts.push(decision(debate));
+  return facts.join(' · ');
 }
 
 /** The topic, the buttons, the track of rounds and the meter of costs. */

@@ -30,7 +30,7 @@ function DebateBody({ page, debate, replies, cuts, actions }: BodyProps) {
   const [wide, setWide] = useState<number | null>(null);
   const box = useRef<HTMLDivElement>(null);
   const end = useRef<HTMLDivElement>(null);
-  const { isFollowing, toEnd } = useFollow(box, end, page.status === 'running' || debate.verdict !== null ? [replies, debate] : null);
+  const { isFollowing, toEnd } = useFollow(box, end, debate.state !== 'completed', [replies, debate]);
   const widen = (index: number) => setWide((before) => (before === index ? null : index));
   useCommands(debate.participants.map((one, index) => ({ id: `widen-${one.id}`, label: `Widen ${one.name}`, group: 'Debate', keys: String(index + 1), run: () => widen(index) })));
   return (

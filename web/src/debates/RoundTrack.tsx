@@ -32,7 +32,7 @@ export function RoundTrack({ debate }: { debate: Debate }) {
     if (element && list.current) list.current.scrollLeft = element.offsetLeft - list.current.clientWidth / 2;
   }, [current]);
   return (
-    <ol className="round-track" ref={list} aria-label="Rounds" data-many={all.length > 9 ? true : undefined}>
+    <ol className="round-track" ref={list} aria-label="Rounds" data-size={all.length > 9 ? 'large' : all.length > 6 ? 'medium' : 'small'}>
       {all.map((station) => {
         const { target } = station;
         const label = (

@@ -1,21 +1,49 @@
-import { Fragment } from 'react';
+import { useSyncExternalStore } from 'react';
 import { letterOf, nameOf } from './reading';
 import type { Debate } from './types';
 
-const LEFT = 128;
-const RIGHT = 600;
-const ROW = 44;
-const TOP = 40;
+/** Room in the drawing: beside the lines for the names, or above them where it is narrow. */
+const ROOMY = { left: 128, right: 600, width: 620, row: 44, top: 44, name: 5 };
+const NARROW = { left: 14, right: 346, width: 360, row: 62, top: 62, name: -30 };
+type Room = typeof ROOMY;
 const AXIS = [0, 25, 50, 75, 100];
-/** Labels of marks that are nearer than this are above and below the line. */
-const NEAR = 9;
-
-const x = (score: number): number => LEFT + (score / 100) * (RIGHT - LEFT);
+/** Marks that are nearer than this are moved apart, so that their letters and figures can be read. */
+const NEAR = 19;
 
 interface Mark {
   id: string;
   letter: string;
   score: number;
+}
+
+const place = (score: number, room: Room): number => room.left + (score / 100) * (room.right - room.left);
+
+/** The places of marks from left to right, moved apart around their middle where they are too near. */
+export function spread(places: readonly number[]): number[] {
+  const moved = [...places];
+  for (let pass = 0; pass < places.length; pass += 1) {
+    for (let index = 1; index < moved.length; index += 1) {
+      const [left = 0, right = 0] = [moved[index - 1], moved[index]];
+      const over = NEAR - (right - left);
+      if (over <= 0) continue;
+      moved[index - 1] = left - over / 2;
+      moved[index] = right + over / 2;
+    }
+  }
+  return moved;
+}
+
+const query = matchMedia('(max-width: 760px)');
+
+function useRoom(): Room {
+  const isNarrow = useSyncExternalStore(
+    (listener) => {
+      query.addEventListener('change', listener);
+      return () => query.removeEventListener('change', listener);
+    },
+    () => query.matches,
+  );
+  return isNarrow ? NARROW : ROOMY;
 }
 
 function MarkShape({ letter, cx }: { letter: string; cx: number }) {
@@ -26,35 +54,22 @@ function MarkShape({ letter, cx }: { letter: string; cx: number }) {
   return <path d={`M${cx} -10L${cx + 10} 0L${cx} 10L${cx - 10} 0Z`} {...common} />;
 }
 
-/** Places for labels: in the order of scores, one above and one below where they would meet. */
-function labelPlaces(marks: readonly Mark[]): Map<string, boolean> {
-  const isBelow = new Map<string, boolean>();
-  let last: Mark | null = null;
-  for (const mark of [...marks].sort((a, b) => a.score - b.score)) {
-    isBelow.set(mark.id, last !== null && mark.score - last.score < NEAR && isBelow.get(last.id) === false);
-    last = mark;
-  }
-  return isBelow;
-}
-
-function ScoreRow({ name, marks, y }: { name: string; marks: readonly Mark[]; y: number }) {
-  const scores = marks.map((mark) => mark.score);
-  const places = labelPlaces(marks);
-  const isLevel = new Set(scores).size === 1;
+function ScoreRow({ name, marks, y, room }: { name: string; marks: readonly Mark[]; y: number; room: Room }) {
+  const ordered = [...marks].sort((a, b) => a.score - b.score);
+  const places = spread(ordered.map((mark) => place(mark.score, room)));
   return (
     <g transform={`translate(0 ${y})`}>
-      <text x={0} y={5} className="score-name">{name}</text>
-      <path d={`M${LEFT} 0H${RIGHT}`} className="score-line" />
-      <path d={`M${x(Math.min(...scores))} 0H${x(Math.max(...scores))}`} className="score-span" />
-      {marks.map((mark, index) => {
-        // Marks of the same score stand side by side.
-        const cx = x(mark.score) + (isLevel ? (index - (marks.length - 1) / 2) * 19 : 0);
+      <text x={0} y={room.name} className="score-name">{name}</text>
+      <path d={`M${room.left} 0H${room.right}`} className="score-line" />
+      <path d={`M${places[0]} 0H${places.at(-1)}`} className="score-span" />
+      {ordered.map((mark, index) => {
+        const cx = places[index] ?? 0;
         return (
-          <Fragment key={mark.id}>
+          <g key={mark.id}>
             <MarkShape letter={mark.letter} cx={cx} />
-            <text x={cx} y={4} className="score-letter" textAnchor="middle">{mark.letter}</text>
-            <text x={cx} y={places.get(mark.id) === true ? 23 : -13} textAnchor="middle">{mark.score}</text>
-          </Fragment>
+            <text x={cx} y={mark.letter === 'C' ? 6 : 4} className="score-letter" textAnchor="middle">{mark.letter}</text>
+            <text x={cx} y={-13} textAnchor="middle">{mark.score}</text>
+          </g>
         );
       })}
     </g>
@@ -63,6 +78,7 @@ function ScoreRow({ name, marks, y }: { name: string; marks: readonly Mark[]; y:
 
 /** The scores of the debaters by criterion, and in total, each with a shape and a letter of its own. */
 export function ScoreChart({ debate }: { debate: Debate }) {
+  const room = useRoom();
   const { verdict } = debate;
   if (verdict === null) return null;
   const marksOf = (scores: Record<string, number | string>): Mark[] =>
@@ -72,15 +88,16 @@ export function ScoreChart({ debate }: { debate: Debate }) {
   const rows = Object.entries(verdict.criteria).flatMap(([name, scores]) => (typeof scores === 'string' ? [] : [{ name, marks: marksOf(scores) }]));
   const shown = [...rows, { name: 'overall', marks: marksOf(verdict.scores) }].filter((row) => row.marks.length > 0);
   const label = shown.map(({ name, marks }) => `${name} ${marks.map((mark) => `${nameOf(debate, mark.id)} ${mark.score}`).join(', ')}`).join('; ');
+  const height = room.top + shown.length * room.row - 18;
   return (
-    <svg className="score-chart" viewBox={`0 0 620 ${TOP + shown.length * ROW}`} role="img" aria-label={`Scores of the judge: ${label}`}>
+    <svg className="score-chart" viewBox={`0 0 ${room.width} ${height}`} role="img" aria-label={`Scores of the judge: ${label}`}>
       {AXIS.map((score) => (
         <g key={score}>
-          <path d={`M${x(score)} 20V${TOP + shown.length * ROW - 14}`} className="score-grid" />
-          <text x={x(score)} y={12} textAnchor="middle">{score}</text>
+          <path d={`M${place(score, room)} 18V${height}`} className="score-grid" />
+          <text x={place(score, room)} y={11} textAnchor="middle">{score}</text>
         </g>
       ))}
-      {shown.map(({ name, marks }, index) => <ScoreRow key={name} name={name} marks={marks} y={TOP + 8 + index * ROW} />)}
+      {shown.map(({ name, marks }, index) => <ScoreRow key={name} name={name} marks={marks} y={room.top + 2 + index * room.row} room={room} />)}
     </svg>
   );
 }

@@ -63,18 +63,18 @@ export function Verdict({ debate }: { debate: Debate }) {
   const words = Object.entries(verdict.criteria).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return (
     <section className="verdict debate-wide" id="verdict" tabIndex={-1} aria-labelledby="verdict-title">
-      <div className="verdict-chart">
-        <ScoreChart debate={debate} />
-        <ul className="verdict-key" aria-label="Debaters">
-          {debate.participants.map((one) => <li key={one.id}><Badge letter={letterOf(debate, one.id)} /> {one.name} <span>{one.position}</span></li>)}
-        </ul>
-      </div>
       <div className="verdict-words">
         <h2 id="verdict-title">Verdict: {decision(debate)}</h2>
         <Reasons debate={debate} />
         {words.length > 0 && <dl className="verdict-criteria">{words.map(([name, text]) => <div key={name}><dt>{name}</dt><dd>{text}</dd></div>)}</dl>}
         {debate.stoppedEarly !== null && <p className="turn-foot">The judge was asked early: {debate.stoppedEarly}</p>}
         <p className="turn-foot">{judgeFacts(debate)}</p>
+      </div>
+      <div className="verdict-chart">
+        <ScoreChart debate={debate} />
+        <ul className="verdict-key" aria-label="Debaters">
+          {debate.participants.map((one) => <li key={one.id}><Badge letter={letterOf(debate, one.id)} /> {one.name} <span>{one.position}</span></li>)}
+        </ul>
       </div>
     </section>
   );

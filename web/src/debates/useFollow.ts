@@ -6,13 +6,12 @@ const AWAY_KEYS = ['PageUp', 'ArrowUp', 'Home'];
 export interface Follow {
   isFollowing: boolean;
   toEnd: () => void;
-  release: () => void;
 }
 
-/** `growth` changes whenever words come; only then the end is shown. */
-export function useFollow(box: RefObject<HTMLElement | null>, end: RefObject<HTMLElement | null>, growth: unknown): Follow {
-  const [isFollowing, setFollowing] = useState(true);
-  const following = useRef(true);
+/** The end is shown whenever `growth` changes; a page that is over begins at its top. */
+export function useFollow(box: RefObject<HTMLElement | null>, end: RefObject<HTMLElement | null>, isGrowing: boolean, growth: readonly unknown[]): Follow {
+  const [isFollowing, setFollowing] = useState(isGrowing);
+  const following = useRef(isGrowing);
   const set = (value: boolean) => {
     following.current = value;
     setFollowing(value);
@@ -43,7 +42,6 @@ export function useFollow(box: RefObject<HTMLElement | null>, end: RefObject<HTM
   }, [box]);
   useEffect(() => {
     if (following.current) show();
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [growth]);
-  return { isFollowing, toEnd: () => { set(true); show(); }, release: () => set(false) };
+  }, growth);
+  return { isFollowing, toEnd: () => { set(true); show(); } };
 }
