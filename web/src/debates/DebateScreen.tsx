@@ -29,14 +29,14 @@ interface BodyProps {
 function DebateBody({ page, debate, replies, cuts, actions }: BodyProps) {
   const [wide, setWide] = useState<number | null>(null);
   const box = useRef<HTMLDivElement>(null);
-  const end = useRef<HTMLDivElement>(null);
-  const { isFollowing, toEnd } = useFollow(box, end, debate.state !== 'completed', [replies, debate]);
+  const sheet = useRef<HTMLDivElement>(null);
+  const { isFollowing, toEnd } = useFollow(box, sheet, debate.state !== 'completed');
   const widen = (index: number) => setWide((before) => (before === index ? null : index));
   useCommands(debate.participants.map((one, index) => ({ id: `widen-${one.id}`, label: `Widen ${one.name}`, group: 'Debate', keys: String(index + 1), run: () => widen(index) })));
   return (
     <div className="debate-frame">
       <div className="debate-body" ref={box} tabIndex={0} role="region" aria-label="Turns">
-        <div className="debate-sheet" style={columnStyle(debate.participants.length, wide)} data-many={debate.participants.length > 2 ? true : undefined}>
+        <div className="debate-sheet" ref={sheet} style={columnStyle(debate.participants.length, wide)}>
           <Names debate={debate} wide={wide} onWiden={widen} />
           {roundRows(debate, replies, cuts).map((row) => <RoundSection key={`${row.phase}-${row.roundNumber}`} debate={debate} row={row} />)}
           {debate.state === 'judgeEvaluating' && <JudgingNotice debate={debate} />}
@@ -44,7 +44,6 @@ function DebateBody({ page, debate, replies, cuts, actions }: BodyProps) {
           {debate.state === 'error' && <ErrorNotice debate={debate} actions={actions} canRetry={canDo(page, 'RETRY')} canRaise={canDo(page, 'RAISE_LIMIT')} />}
           <Verdict debate={debate} />
           <EndNotice debate={debate} />
-          <div ref={end} />
         </div>
       </div>
       {!isFollowing && page.status === 'running' && <button type="button" className="debate-latest" onClick={toEnd}>Jump to latest</button>}

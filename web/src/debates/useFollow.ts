@@ -2,46 +2,46 @@
 import { useEffect, useRef, useState, type RefObject } from 'react';
 
 const AWAY_KEYS = ['PageUp', 'ArrowUp', 'Home'];
+const AT_END_PX = 4;
 
 export interface Follow {
   isFollowing: boolean;
   toEnd: () => void;
 }
 
-/** The end is shown whenever `growth` changes; a page that is over begins at its top. */
-export function useFollow(box: RefObject<HTMLElement | null>, end: RefObject<HTMLElement | null>, isGrowing: boolean, growth: readonly unknown[]): Follow {
+/** `box` scrolls, and `sheet` within it grows; a page that is over begins at its top. */
+export function useFollow(box: RefObject<HTMLElement | null>, sheet: RefObject<HTMLElement | null>, isGrowing: boolean): Follow {
   const [isFollowing, setFollowing] = useState(isGrowing);
   const following = useRef(isGrowing);
-  const set = (value: boolean) => {
-    following.current = value;
-    setFollowing(value);
-  };
-  const show = () => {
-    const [scroller, last] = [box.current, end.current];
-    if (scroller === null || last === null) return;
-    const over = last.getBoundingClientRect().bottom - scroller.getBoundingClientRect().bottom;
-    if (over > 0) scroller.scrollTop += over;
-  };
   useEffect(() => {
-    const element = box.current;
-    if (element === null) return;
+    const [element, inner] = [box.current, sheet.current];
+    if (element === null || inner === null) return;
+    const set = (value: boolean) => {
+      following.current = value;
+      setFollowing(value);
+    };
     const leave = () => set(false);
     const wheel = (event: WheelEvent) => { if (event.deltaY < 0) leave(); };
     const press = (event: KeyboardEvent) => { if (AWAY_KEYS.includes(event.key)) leave(); };
-    const scroll = () => { if (element.scrollTop + element.clientHeight >= element.scrollHeight - 4 && !following.current) set(true); };
+    const scroll = () => { if (!following.current && element.scrollTop + element.clientHeight >= element.scrollHeight - AT_END_PX) set(true); };
+    const growth = new ResizeObserver(() => { if (following.current) element.scrollTop = element.scrollHeight; });
+    growth.observe(inner);
     element.addEventListener('wheel', wheel, { passive: true });
     element.addEventListener('touchmove', leave, { passive: true });
     element.addEventListener('keydown', press);
     element.addEventListener('scroll', scroll, { passive: true });
     return () => {
+      growth.disconnect();
       element.removeEventListener('wheel', wheel);
       element.removeEventListener('touchmove', leave);
       element.removeEventListener('keydown', press);
       element.removeEventListener('scroll', scroll);
     };
-  }, [box]);
-  useEffect(() => {
-    if (following.current) show();
-  }, growth);
-  return { isFollowing, toEnd: () => { set(true); show(); } };
+  }, [box, sheet]);
+  const toEnd = () => {
+    following.current = true;
+    setFollowing(true);
+    box.current?.scrollTo({ top: box.current.scrollHeight });
+  };
+  return { isFollowing, toEnd };
 }
