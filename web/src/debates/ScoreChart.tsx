@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import { letterOf, nameOf } from './reading';
+import { spread } from './spread';
 import type { Debate } from './types';
 
 /** Room in the drawing: beside the lines for the names, or above them where it is narrow. */
@@ -7,9 +8,6 @@ const ROOMY = { left: 128, right: 600, width: 620, row: 44, top: 44, name: 5 };
 const NARROW = { left: 14, right: 346, width: 360, row: 62, top: 62, name: -30 };
 type Room = typeof ROOMY;
 const AXIS = [0, 25, 50, 75, 100];
-/** Marks that are nearer than this are moved apart, so that their letters and figures can be read. */
-const NEAR = 19;
-
 interface Mark {
   id: string;
   letter: string;
@@ -17,21 +15,6 @@ interface Mark {
 }
 
 const place = (score: number, room: Room): number => room.left + (score / 100) * (room.right - room.left);
-
-/** The places of marks from left to right, moved apart around their middle where they are too near. */
-export function spread(places: readonly number[]): number[] {
-  const moved = [...places];
-  for (let pass = 0; pass < places.length; pass += 1) {
-    for (let index = 1; index < moved.length; index += 1) {
-      const [left = 0, right = 0] = [moved[index - 1], moved[index]];
-      const over = NEAR - (right - left);
-      if (over <= 0) continue;
-      moved[index - 1] = left - over / 2;
-      moved[index] = right + over / 2;
-    }
-  }
-  return moved;
-}
 
 const query = matchMedia('(max-width: 760px)');
 

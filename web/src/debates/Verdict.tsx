@@ -62,7 +62,7 @@ export function Verdict({ debate }: { debate: Debate }) {
   if (verdict === null) return null;
   const words = Object.entries(verdict.criteria).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return (
-    <section className="verdict debate-wide" id="verdict" tabIndex={-1} aria-labelledby="verdict-title">
+    <section className="verdict debate-wide" id="verdict" data-last tabIndex={-1} aria-labelledby="verdict-title">
       <div className="verdict-words">
         <h2 id="verdict-title">Verdict: {decision(debate)}</h2>
         <Reasons debate={debate} />

@@ -3,6 +3,8 @@ import { useEffect, useRef, useState, type RefObject } from 'react';
 
 const AWAY_KEYS = ['PageUp', 'ArrowUp', 'Home'];
 const AT_END_PX = 4;
+/** What comes last is shown from its beginning. */
+const LAST = '[data-last]';
 
 export interface Follow {
   isFollowing: boolean;
@@ -24,7 +26,12 @@ export function useFollow(box: RefObject<HTMLElement | null>, sheet: RefObject<H
     const wheel = (event: WheelEvent) => { if (event.deltaY < 0) leave(); };
     const press = (event: KeyboardEvent) => { if (AWAY_KEYS.includes(event.key)) leave(); };
     const scroll = () => { if (!following.current && element.scrollTop + element.clientHeight >= element.scrollHeight - AT_END_PX) set(true); };
-    const growth = new ResizeObserver(() => { if (following.current) element.scrollTop = element.scrollHeight; });
+    const growth = new ResizeObserver(() => {
+      if (!following.current) return;
+      const last = inner.querySelector<HTMLElement>(LAST);
+      if (last === null) element.scrollTop = element.scrollHeight;
+      else last.scrollIntoView({ block: 'start', inline: 'nearest' });
+    });
     growth.observe(inner);
     element.addEventListener('wheel', wheel, { passive: true });
     element.addEventListener('touchmove', leave, { passive: true });
