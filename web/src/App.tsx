@@ -1,8 +1,18 @@
-import { lazy, Suspense, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { ChatScreen } from './chat/ChatScreen';
 import { NewThread } from './NewThread';
-import { parseRoute, useAddress, type Route } from './route';
+import { useCommands } from './parts/commands';
+import { KeyMap } from './parts/KeyMap';
+import { listenToKeys } from './parts/keys';
+import { LinkLine } from './parts/LinkLine';
+import { Palette } from './parts/Palette';
+import { Status } from './parts/Status';
+import { switchTheme } from './parts/theme';
+import { Toasts } from './parts/Toasts';
+import { navigate, parseRoute, pathOf, useAddress, type Route } from './route';
+import { markSeen } from './threads/marks';
 import { ThreadList } from './threads/ThreadList';
+import { useThreads } from './wire/store';
 
 const RunScreen = lazy(() => import('./runs/RunScreen').then((module) => ({ default: module.RunScreen })));
 const DebateScreen = lazy(() => import('./debates/DebateScreen').then((module) => ({ default: module.DebateScreen })));
@@ -26,14 +36,60 @@ function screenOf(route: Route): ReactNode {
   }
 }
 
+/** The thread that is open counts as seen, as long as the page is. */
+function useSeen(id: string | null): void {
+  const row = useThreads().rows[id ?? ''];
+  useEffect(() => {
+    if (row === undefined) return;
+    const mark = () => void (document.hidden || markSeen(row));
+    mark();
+    document.addEventListener('visibilitychange', mark);
+    return () => document.removeEventListener('visibilitychange', mark);
+  }, [row]);
+}
+
+function usePalette() {
+  const [isPalette, setPalette] = useState(false);
+  const { rows } = useThreads();
+  const more = useMemo(
+    () =>
+      Object.values(rows)
+        .sort((a, b) => b.updated - a.updated)
+        .map((row) => ({ id: `open-${row.id}`, group: row.kind, label: row.title || 'Untitled', run: () => navigate(pathOf(row)) })),
+    [rows],
+  );
+  return { palette: isPalette ? <Palette more={more} onClose={() => setPalette(false)} /> : null, openPalette: () => setPalette(true) };
+}
+
 export function App() {
   const [path = '', query = ''] = useAddress().split('?');
+  const route = useMemo(() => parseRoute(path, query), [path, query]);
+  const openId = 'id' in route ? route.id : null;
+  const [isList, setList] = useState(false);
+  const [isKeys, setKeys] = useState(false);
+  const { palette, openPalette } = usePalette();
+  useSeen(openId);
+  useEffect(listenToKeys, []);
+  useCommands([
+    { id: 'palette', group: 'Page', label: 'Commands', keys: 'Mod+k', run: openPalette },
+    { id: 'keys', group: 'Page', label: 'Keys', keys: '?', run: () => setKeys(true) },
+    { id: 'theme', group: 'Page', label: 'Switch theme', keys: 't', run: switchTheme },
+    { id: 'inspector', group: 'Page', label: 'Inspector', keys: 'i', run: () => navigate(openId === null ? '/inspector' : `/inspector/${encodeURIComponent(openId)}`) },
+  ]);
   return (
-    <div className="app" data-screen={parseRoute(path, query).screen}>
-      <ThreadList />
+    <div className="app" data-screen={route.screen}>
+      <LinkLine />
+      <ThreadList openId={openId} isShown={isList} onClose={() => setList(false)} onKeys={() => setKeys(true)} />
       <main>
-        <Suspense fallback={<p className="empty">Loading…</p>}>{screenOf(parseRoute(path, query))}</Suspense>
+        <button type="button" className="list-button only-narrow" aria-label="Threads" aria-expanded={isList} onClick={() => setList(true)}>
+          ☰
+        </button>
+        <Suspense fallback={<p className="empty">Loading…</p>}>{screenOf(route)}</Suspense>
       </main>
+      {palette}
+      {isKeys ? <KeyMap onClose={() => setKeys(false)} /> : null}
+      <Toasts />
+      <Status />
     </div>
   );
 }

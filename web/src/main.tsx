@@ -1,5 +1,7 @@
 import './style/tokens.css';
 import './style/base.css';
+import './style/threads.css';
+import './style/chat.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './App';

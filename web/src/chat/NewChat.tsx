@@ -1,3 +1,96 @@
+import { useEffect, useRef, useState } from 'react';
+import { ModelPicker, useModels } from '../parts/ModelPicker';
+import { Stored, useStored } from '../parts/stored';
+import { notifyError } from '../parts/Toasts';
+import { navigate, pathOf } from '../route';
+import { get, post, threadPath } from '../wire/http';
+import type { ModelRow, OpenedThread, ToolList, ToolRow } from '../wire/types';
+import { Composer, type ComposerHandle } from './Composer';
+import { textOf, type Part } from './content';
+
+const lastModel = new Stored<string | null>('antiphon.model', null);
+const MOST_BRANCHES = 100;
+
+function useTools(): readonly ToolRow[] {
+  const [tools, setTools] = useState<readonly ToolRow[]>([]);
+  useEffect(() => {
+    get<ToolList>('/tools').then((list) => setTools(list.items), () => undefined);
+  }, []);
+  return tools;
+}
+
+const DEMO = 'scripted:demo';
+
+/** The model that was used last, or the first that can be used; a script only if there is nothing else. */
+function firstModel(models: readonly ModelRow[] | null, last: string | null): string | null {
+  const usable = (models ?? []).filter((row) => row.usable);
+  if (last !== null) return last;
+  return (usable.find((row) => !row.reference.startsWith('scripted:')) ?? usable.find((row) => row.reference === DEMO) ?? usable[0])?.reference ?? null;
+}
+
+async function createChat(model: string | null, system: string, tools: readonly string[], parts: readonly Part[]): Promise<void> {
+  const settings = {
+    kind: 'chat',
+    model,
+    onBusy: 'queue',
+    maxBranches: MOST_BRANCHES,
+    ...(system.trim() === '' ? {} : { system: system.trim() }),
+    ...(tools.length === 0 ? {} : { tools, consent: { mode: 'ask' } }),
+  };
+  const page = await post<OpenedThread>('/threads', settings);
+  const body = parts.every((part) => part.type === 'text') ? { text: textOf(parts) } : { parts };
+  await post(threadPath(page.id, '/messages'), body);
+  navigate(pathOf(page));
+}
+
+/** A new chat begins with its first message. */
 export function NewChat() {
-  return <p className="empty">A chat is set up here.</p>;
+  const models = useModels();
+  const tools = useTools();
+  const last = useStored(lastModel);
+  const model = firstModel(models, last);
+  const [system, setSystem] = useState('');
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const [isPicking, setPicking] = useState(false);
+  const composer = useRef<ComposerHandle>(null);
+  useEffect(() => composer.current?.focus(), []);
+  const send = async (parts: readonly Part[]): Promise<boolean> => {
+    try {
+      await createChat(model, system, chosen, parts);
+      return true;
+    } catch (error) {
+      notifyError(error);
+      return false;
+    }
+  };
+  return (
+    <div className="screen-body new-chat">
+      <div className="form">
+        <p className="lead">Say something to begin. Every step is kept: the conversation can be branched, rewound and continued at any time.</p>
+        <div className="label">
+          Model
+          <div><button type="button" onClick={() => setPicking(true)}><span className="mono">{model ?? (models === null ? '…' : 'choose a model')}</span></button></div>
+        </div>
+        <details className="more">
+          <summary>System prompt and tools</summary>
+          <label className="label">
+            System prompt
+            <textarea className="field" rows={3} value={system} onChange={(event) => setSystem(event.target.value)} />
+          </label>
+          <fieldset className="tools">
+            <legend>Tools</legend>
+            {tools.length === 0 ? <p className="note">This server offers no tools. With --workspace FOLDER it does.</p> : null}
+            {tools.map((tool) => (
+              <label key={tool.name} className="check">
+                <input type="checkbox" checked={chosen.includes(tool.name)} onChange={(event) => setChosen(event.target.checked ? [...chosen, tool.name] : chosen.filter((name) => name !== tool.name))} />
+                <span><span className="mono">{tool.name}</span> {tool.risk === null ? null : <span className="risk" data-risk={tool.risk}>{tool.risk}</span>}<br /><small className="note">{tool.description}</small></span>
+              </label>
+            ))}
+          </fieldset>
+        </details>
+      </div>
+      <Composer ref={composer} draftName="new" placeholder="Say something" isRunning={false} canSend={model !== null} onSend={send} />
+      {isPicking ? <ModelPicker current={model} onPick={lastModel.set} onClose={() => setPicking(false)} /> : null}
+    </div>
+  );
 }

@@ -1,0 +1,98 @@
+import { useState } from 'react';
+import { formatCount, formatUsd } from '../parts/format';
+import { lampOf } from '../parts/Lamp';
+import { Link } from '../parts/Link';
+import { Menu, type MenuItem } from '../parts/Menu';
+import { Meter } from '../parts/Meter';
+import { ModelPicker } from '../parts/ModelPicker';
+import { Plate } from '../parts/Plate';
+import { archiveThread, deleteThread, exportItems } from '../threads/actions';
+import { chooseModel, renameChat } from './actions';
+import type { ChatView } from './useView';
+
+interface Props {
+  view: ChatView;
+  canUseModel: boolean;
+  isPanel: boolean;
+  onPanel: () => void;
+  onCheckpoint: () => void;
+  isRenaming: boolean;
+  onRename: (isRenaming: boolean) => void;
+}
+
+function Title({ view, isRenaming, onRename }: Pick<Props, 'view' | 'isRenaming' | 'onRename'>) {
+  const { id, title } = view.page;
+  if (!isRenaming) return <h1 title={title}>{title || 'Untitled'}</h1>;
+  const save = (text: string) => {
+    onRename(false);
+    if (text !== title) void renameChat(id, text);
+  };
+  return (
+    <input
+      className="field title-field"
+      aria-label="Title"
+      defaultValue={title}
+      autoFocus
+      onFocus={(event) => event.target.select()}
+      onBlur={(event) => save(event.target.value)}
+      onKeyDown={(event) => {
+        if (event.nativeEvent.isComposing) return;
+        if (event.key === 'Enter') save(event.currentTarget.value);
+        if (event.key === 'Escape') onRename(false);
+      }}
+    />
+  );
+}
+
+/** Where the conversation stands between nothing and a full context window. */
+function ContextMeter({ view }: { view: ChatView }) {
+  const { contextLimit, compressAt } = view.content.config;
+  const tokens = view.content.messages[view.head ?? '']?.tokens ?? 0;
+  const text = `${formatCount(tokens)} of ${formatCount(contextLimit)}`;
+  return (
+    <span className="context" title="Tokens of this branch, of the model's window">
+      <Meter label="Context window" value={tokens} most={contextLimit} ticks={[compressAt * contextLimit]} text={text} isCompact />
+    </span>
+  );
+}
+
+const stateOf = (view: ChatView): string => {
+  const { page, content } = view;
+  if (content.merge !== null) return 'converging';
+  if (page.status === 'waiting') return `waiting ▸ ${page.waiting ?? ''}`;
+  return content.reply?.phase === 'tools' ? 'running ▸ tools' : page.status;
+};
+
+/** The head of a chat: title, state, cost, context window, model, branches. */
+export function ChatHeader(props: Props) {
+  const { view, canUseModel, isPanel, onPanel, onCheckpoint, onRename } = props;
+  const [isPicking, setPicking] = useState(false);
+  const { page, content } = view;
+  const { content: _, ...row } = page;
+  const count = Object.keys(content.branches).length;
+  const items: MenuItem[] = [
+    { label: 'Rename', run: () => onRename(true) },
+    { label: 'Add a checkpoint…', run: onCheckpoint },
+    ...exportItems(row),
+    { label: page.archived ? 'Take out of the archive' : 'Archive', run: () => void archiveThread(row, !page.archived) },
+    { label: 'Delete', isDangerous: true, run: () => deleteThread(row) },
+  ];
+  return (
+    <header className="screen-head chat-head">
+      <Title {...props} />
+      <Plate state={lampOf(page.status)}>{stateOf(view)}</Plate>
+      <span className="spring" />
+      <span className="head-cost" title={content.metrics.unpriced > 0 ? 'Some replies have no known price' : 'Cost of the thread'}>
+        {formatUsd(page.costUsd)}{content.metrics.unpriced > 0 ? '+' : ''}
+      </span>
+      <ContextMeter view={view} />
+      <button type="button" className="quiet model-button" disabled={!canUseModel} title="Choose the model" onClick={() => setPicking(true)}>
+        {content.config.model ?? 'no model'}
+      </button>
+      <button type="button" className="quiet" aria-expanded={isPanel} onClick={onPanel}>Branches {count}</button>
+      <Link to={`/inspector/${encodeURIComponent(page.id)}`} className="button quiet inspect">Inspect <kbd>I</kbd></Link>
+      <Menu label="Actions of this chat" items={items}>⋯</Menu>
+      {isPicking ? <ModelPicker current={content.config.model} onPick={(model) => void chooseModel(page.id, model)} onClose={() => setPicking(false)} /> : null}
+    </header>
+  );
+}

@@ -1,0 +1,111 @@
+import { useEffect, useImperativeHandle, useRef, useState, type ClipboardEvent, type KeyboardEvent, type Ref } from 'react';
+import { notifyError } from '../parts/Toasts';
+import { attach, type Attachment } from './attachments';
+import type { Part } from './content';
+
+export interface ComposerHandle {
+  focus: () => void;
+}
+
+interface Props {
+  /** Names the draft, which is kept when the page is left. */
+  draftName: string;
+  placeholder: string;
+  isRunning: boolean;
+  canSend: boolean;
+  onSend: (parts: readonly Part[]) => Promise<boolean>;
+  onStop?: () => void;
+  onEditLast?: () => void;
+  ref?: Ref<ComposerHandle>;
+}
+
+function useDraft(name: string) {
+  const key = `antiphon.draft.${name}`;
+  const [draft, setDraft] = useState(() => sessionStorage.getItem(key) ?? '');
+  useEffect(() => {
+    if (draft === '') sessionStorage.removeItem(key);
+    else sessionStorage.setItem(key, draft);
+  }, [key, draft]);
+  return [draft, setDraft] as const;
+}
+
+function useAttachments() {
+  const [files, setFiles] = useState<readonly Attachment[]>([]);
+  const add = (list: Iterable<File>) => {
+    for (const file of list) attach(file).then((item) => setFiles((old) => [...old, item]), notifyError);
+  };
+  const drop = (id: string) => setFiles((old) => old.filter((item) => item.id !== id));
+  return { files, add, drop, clear: () => setFiles([]) };
+}
+
+function Files({ files, onDrop }: { files: readonly Attachment[]; onDrop: (id: string) => void }) {
+  if (files.length === 0) return null;
+  return (
+    <ul className="files" aria-label="Attached files">
+      {files.map((file) => (
+        <li key={file.id}>
+          <span>{file.name}</span>
+          <button type="button" className="quiet" aria-label={`Remove ${file.name}`} onClick={() => onDrop(file.id)}>✕</button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The field for messages; while the thread runs, its button stops it. */
+export function Composer({ draftName, placeholder, isRunning, canSend, onSend, onStop, onEditLast, ref }: Props) {
+  const [draft, setDraft] = useDraft(draftName);
+  const { files, add, drop, clear } = useAttachments();
+  const [isBusy, setBusy] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  useImperativeHandle(ref, () => ({ focus: () => field.current?.focus() }));
+  const isEmpty = draft.trim() === '' && files.length === 0;
+  const send = async () => {
+    if (isEmpty || isBusy || !canSend) return;
+    setBusy(true);
+    const text: Part[] = draft.trim() === '' ? [] : [{ type: 'text', text: draft.trim() }];
+    if (await onSend([...files.map((file) => file.part), ...text])) {
+      setDraft('');
+      clear();
+    }
+    setBusy(false);
+    field.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    // Enter that ends the composition of a character is not meant for the message.
+    if (event.nativeEvent.isComposing || event.keyCode === 229) return;
+    if (event.key === 'Enter' && !event.shiftKey) {
+      event.preventDefault();
+      void send();
+    } else if (event.key === 'ArrowUp' && draft === '') {
+      event.preventDefault();
+      onEditLast?.();
+    } else if (event.key === 'Escape') field.current?.blur();
+  };
+  const onPaste = (event: ClipboardEvent) => {
+    if (event.clipboardData.files.length === 0) return;
+    event.preventDefault();
+    add(event.clipboardData.files);
+  };
+  return (
+    <form
+      className="composer"
+      onSubmit={(event) => (event.preventDefault(), void send())}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => (event.preventDefault(), add(event.dataTransfer.files))}
+    >
+      <Files files={files} onDrop={drop} />
+      <div className="composer-line">
+        <button type="button" className="quiet" aria-label="Attach files" title="Attach files" onClick={() => picker.current?.click()}>+</button>
+        <textarea ref={field} rows={1} aria-label="Message" placeholder={placeholder} value={draft} onChange={(event) => setDraft(event.target.value)} onKeyDown={onKeyDown} onPaste={onPaste} />
+        {isRunning && isEmpty ? (
+          <button type="button" onClick={onStop}>Stop</button>
+        ) : (
+          <button type="submit" className="primary" disabled={isEmpty || isBusy || !canSend}>Send</button>
+        )}
+      </div>
+      <input ref={picker} type="file" multiple hidden aria-label="Files to attach" onChange={(event) => (add(event.target.files ?? []), (event.target.value = ''))} />
+    </form>
+  );
+}

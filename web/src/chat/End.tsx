@@ -1,0 +1,46 @@
+import { ErrorCard } from '../parts/ErrorCard';
+import { answerRequest, resumeThread, retryThread } from './actions';
+import { textOf } from './content';
+import { Request } from './Requests';
+import type { ChatView } from './useView';
+
+function FailureCard({ view }: { view: ChatView }) {
+  const { page, content } = view;
+  const error = content.lastError;
+  const retryAt = error?.retryAfterMs === undefined ? null : page.updated + error.retryAfterMs;
+  return (
+    <ErrorCard
+      title="The reply failed"
+      message={error?.message ?? page.error ?? 'The reason is not known.'}
+      code={error?.code}
+      retryAt={retryAt}
+      actions={<button type="button" onClick={() => void retryThread(page.id)}>Retry</button>}
+    />
+  );
+}
+
+/** What comes after the last message: requests to the person, what failed, what was stopped, what waits. */
+export function End({ view }: { view: ChatView }) {
+  const { page, content } = view;
+  const last = view.rows.at(-1)?.message;
+  return (
+    <>
+      {page.problem === null ? null : <ErrorCard title="This thread cannot be continued here" message={page.problem} />}
+      {page.requests.map((request) => (
+        <Request key={request.id} request={request} since={page.updated} onAnswer={(answer) => answerRequest(page.id, request.id, answer)} />
+      ))}
+      {page.status === 'failed' ? <FailureCard view={view} /> : null}
+      {page.status === 'interrupted' ? (
+        <div className="card"><p className="card-text notice">The server was stopped in the middle of this reply. What had arrived is kept.</p>
+          <div className="card-actions"><button type="button" onClick={() => void resumeThread(page.id)}>Resume</button></div></div>
+      ) : null}
+      {page.status === 'stopped' && last?.interrupted ? (
+        <p className="note">You stopped this reply; what had arrived is kept. <button type="button" className="quiet" onClick={() => void resumeThread(page.id)}>Continue it</button></p>
+      ) : null}
+      {content.queue.map((message, index) => (
+        // oxlint-disable-next-line react/no-array-index-key -- waiting messages keep their order
+        <p key={index} className="queued"><span className="note">waits for its turn</span> {message.text ?? textOf(message.parts ?? [])}</p>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,128 @@
+import { memo } from 'react';
+import { CopyButton } from '../parts/CopyButton';
+import { formatCount, formatSeconds, formatTime, formatUsd, plural } from '../parts/format';
+import { Menu, type MenuItem } from '../parts/Menu';
+import { textOf, type CallPart, type ChatMessage, type Checkpoint } from './content';
+import { EditField } from './EditField';
+import { Parts, type CallState } from './Parts';
+import { Track } from './Track';
+import type { TrackRow } from './track';
+
+export interface RowActions {
+  canChange: boolean;
+  edit: (message: ChatMessage) => void;
+  saveEdit: (message: ChatMessage, text: string) => Promise<boolean>;
+  cancelEdit: () => void;
+  regenerate: (message: ChatMessage) => void;
+  branch: (message: ChatMessage) => void;
+  rewind: (message: ChatMessage) => void;
+  showVersion: (id: string) => void;
+  switchTo: (branch: string) => void;
+}
+
+interface Props {
+  message: ChatMessage;
+  /** Milliseconds from the question to the end of the reply. */
+  ms: number | null;
+  versions: string;
+  track: TrackRow;
+  checkpoint: Checkpoint | null;
+  isFirst: boolean;
+  isLast: boolean;
+  isEdited: boolean;
+  callState: (call: CallPart) => CallState;
+  actions: RowActions;
+}
+
+const NAMES = { user: 'You', assistant: 'Assistant', system: 'Context', tool: 'Tool' };
+
+function Versions({ id, versions, actions }: { id: string; versions: string; actions: RowActions }) {
+  const ids = versions.split(' ');
+  const index = ids.indexOf(id);
+  if (ids.length < 2 || index < 0) return null;
+  const go = (step: number) => {
+    const next = ids[index + step];
+    if (next !== undefined) actions.showVersion(next);
+  };
+  return (
+    <span className="versions" role="group" aria-label="Versions">
+      <button type="button" className="quiet" aria-label="Previous version" disabled={index === 0 || !actions.canChange} onClick={() => go(-1)}>‹</button>
+      <span className="mono">{index + 1}/{ids.length}</span>
+      <button type="button" className="quiet" aria-label="Next version" disabled={index === ids.length - 1 || !actions.canChange} onClick={() => go(1)}>›</button>
+    </span>
+  );
+}
+
+function Figures({ message, ms }: { message: ChatMessage; ms: number | null }) {
+  const { usage, costUsd } = message;
+  if (usage === undefined) return null;
+  const detail = `${formatCount(usage.input)} in (${formatCount(usage.cachedRead)} from the cache), ${formatCount(usage.output)} out (${formatCount(usage.reasoning)} thinking)`;
+  return (
+    <>
+      <span>{typeof costUsd === 'number' ? formatUsd(costUsd) : 'no price'}</span>
+      {ms === null ? null : <span>{formatSeconds(ms)}</span>}
+      <span title={detail}>{plural(usage.input + usage.output, 'token')}</span>
+    </>
+  );
+}
+
+function Actions({ message, ms, versions, actions }: Pick<Props, 'message' | 'ms' | 'versions' | 'actions'>) {
+  const text = textOf(message.parts);
+  const items: MenuItem[] = [
+    { label: 'Branch here', run: () => actions.branch(message), isDisabled: !actions.canChange },
+    { label: 'Rewind to here', run: () => actions.rewind(message), isDisabled: !actions.canChange },
+  ];
+  return (
+    <div className="row-foot">
+      <Versions id={message.id} versions={versions} actions={actions} />
+      <Figures message={message} ms={ms} />
+      <span className="row-actions">
+        {text === '' ? null : <CopyButton text={text} />}
+        {message.role === 'user' ? <button type="button" className="quiet" disabled={!actions.canChange} onClick={() => actions.edit(message)}>Edit</button> : null}
+        {message.role === 'assistant' ? <button type="button" className="quiet" disabled={!actions.canChange} onClick={() => actions.regenerate(message)}>Regenerate</button> : null}
+        <Menu label="More" items={items}>⋯</Menu>
+      </span>
+    </div>
+  );
+}
+
+function Side({ track, checkpoint, actions }: Pick<Props, 'track' | 'checkpoint' | 'actions'>) {
+  if (track.forks.length === 0 && checkpoint === null) return null;
+  return (
+    <aside className="row-side" aria-label="Branches and checkpoints here">
+      {checkpoint === null ? null : <p className="checkpoint"><span aria-hidden="true">⚑</span> {checkpoint.name ?? `turn ${checkpoint.turn}`}</p>}
+      {track.forks.map((fork) => (
+        <p key={fork.branch}>
+          <button type="button" className="branch-link" disabled={!actions.canChange} onClick={() => actions.switchTo(fork.branch)}>Branch “{fork.branch}”</button>
+          <br />
+          {plural(fork.count, 'message')}{fork.at === null ? '' : `, left ${formatTime(fork.at)}`}{fork.isClosed ? ', closed' : ''}
+        </p>
+      ))}
+    </aside>
+  );
+}
+
+/** One message beside its track. */
+export const MessageRow = memo(function MessageRow(props: Props) {
+  const { message, track, checkpoint, isFirst, isLast, isEdited, actions, callState } = props;
+  return (
+    <article className={`row ${message.role}`} data-message={message.id} aria-label={`${NAMES[message.role]}, turn ${message.turn}`}>
+      <Track row={track} isFirst={isFirst} isLast={isLast} isLive={false} />
+      <div className="row-body">
+        <div className="who">
+          {NAMES[message.role]}
+          <span>{[message.at === undefined ? '' : formatTime(message.at), message.source ?? ''].filter(Boolean).join(' · ')}</span>
+          {message.interrupted ? <span className="cut">stopped here</span> : null}
+          {message.mergedFrom === undefined ? null : <span>merged</span>}
+        </div>
+        {isEdited ? (
+          <EditField text={textOf(message.parts)} onSave={(text) => actions.saveEdit(message, text)} onCancel={actions.cancelEdit} />
+        ) : (
+          <Parts message={message} callState={callState} />
+        )}
+        {isEdited ? null : <Actions {...props} />}
+      </div>
+      <Side track={track} checkpoint={checkpoint} actions={actions} />
+    </article>
+  );
+});

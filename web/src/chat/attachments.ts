@@ -1,0 +1,40 @@
+/** Files that are attached to a message: pictures as they are, anything else as text. */
+import type { Part } from './content';
+
+const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+const MOST_IMAGE_BYTES = 4 * 1024 * 1024;
+const MOST_TEXT_BYTES = 512 * 1024;
+
+export interface Attachment {
+  id: string;
+  name: string;
+  part: Part;
+}
+
+function readBase64(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener('load', () => resolve(String(reader.result).split(',', 2)[1] ?? ''));
+    reader.addEventListener('error', () => reject(new Error(`${file.name} cannot be read`)));
+    reader.readAsDataURL(file);
+  });
+}
+
+/** A text in a fence that it does not contain itself. */
+export function fenced(name: string, text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((match) => match[0].length));
+  const fence = '`'.repeat(longest + 1);
+  return `${name}\n${fence}\n${text.replace(/\n?$/, '\n')}${fence}`;
+}
+
+export async function attach(file: File): Promise<Attachment> {
+  const id = crypto.randomUUID();
+  if (IMAGES.includes(file.type)) {
+    if (file.size > MOST_IMAGE_BYTES) throw new Error(`${file.name} is too large; a picture may have 4 MB`);
+    return { id, name: file.name, part: { type: 'image', mediaType: file.type, data: await readBase64(file) } };
+  }
+  if (file.size > MOST_TEXT_BYTES) throw new Error(`${file.name} is too large; a text may have 512 KB`);
+  const text = await file.text();
+  if (text.includes('\0')) throw new Error(`${file.name} is neither a text nor a picture (PNG, JPEG, GIF, WebP)`);
+  return { id, name: file.name, part: { type: 'text', text: fenced(file.name, text) } };
+}

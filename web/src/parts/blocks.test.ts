@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { BlockParser } from './blocks';
+
+const TEXT = `# Title
+
+A paragraph with *words*.
+
+- one
+- two
+
+  still two
+
+\`\`\`python
+print("a")
+
+print("b")
+\`\`\`
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+The end`;
+
+const flat = (parser: BlockParser, text: string) => parser.parse(text).map((block) => (block.kind === 'html' ? block.html : block.code));
+
+test('a text that grows letter by letter has the blocks of the whole', () => {
+  const growing = new BlockParser();
+  for (let length = 1; length < TEXT.length; length += 1) growing.parse(TEXT.slice(0, length));
+  expect(flat(growing, TEXT)).toEqual(flat(new BlockParser(), TEXT));
+});
+
+test('only the last block is parsed again', () => {
+  const parser = new BlockParser();
+  const long = Array.from({ length: 200 }, (_, index) => `Paragraph ${index} with some words.`).join('\n\n');
+  parser.parse(long);
+  const before = parser.parse(long);
+  const after = parser.parse(`${long} and more`);
+  expect(after.slice(0, -1).every((block, index) => block === before[index])).toBe(true);
+});
+
+test('another text begins anew', () => {
+  const parser = new BlockParser();
+  parser.parse('One\n\nTwo\n\nThree');
+  expect(flat(parser, 'Other')).toEqual(['<p>Other</p>\n']);
+});
+
+test('a fence is closed once its last line is there', () => {
+  const parser = new BlockParser();
+  expect(parser.parse('```js\nlet a')).toMatchObject([{ kind: 'code', language: 'js', isClosed: false }]);
+  expect(parser.parse('```js\nlet a\n```')).toMatchObject([{ kind: 'code', code: 'let a', isClosed: true }]);
+});
