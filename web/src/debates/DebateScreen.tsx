@@ -14,6 +14,7 @@ import { useActions, type Actions } from './useActions';
 import { useAnnouncements } from './useAnnouncements';
 import { useCuts } from './useCuts';
 import { useFollow } from './useFollow';
+import { useSpeakerInView } from './useSpeakerInView';
 import { Verdict } from './Verdict';
 import { WarningDialog } from './WarningDialog';
 import type { Debate } from './types';
@@ -31,6 +32,7 @@ function DebateBody({ page, debate, replies, cuts, actions }: BodyProps) {
   const box = useRef<HTMLDivElement>(null);
   const sheet = useRef<HTMLDivElement>(null);
   const { isFollowing, toEnd } = useFollow(box, sheet, debate.state !== 'completed');
+  useSpeakerInView(box, Object.keys(replies), isFollowing);
   const widen = (index: number) => setWide((before) => (before === index ? null : index));
   useCommands(debate.participants.map((one, index) => ({ id: `widen-${one.id}`, label: `Widen ${one.name}`, group: 'Debate', keys: String(index + 1), run: () => widen(index) })));
   return (
@@ -58,7 +60,7 @@ function OpenDebate({ id, page, debate, replies, cuts }: Omit<BodyProps, 'action
   const warning = openWarning(debate);
   const canAnswer = canDo(page, 'ACKNOWLEDGE_WARNING') && warning !== null;
   const canInterject = canDo(page, 'INTERJECT');
-  useCommands(canInterject ? [{ id: 'interject', label: 'Interject', group: 'Debate', keys: 'i', run: () => input.current?.focus() }] : []);
+  useCommands(canInterject ? [{ id: 'interject', label: 'Interject', group: 'Debate', keys: 'm', run: () => input.current?.focus() }] : []);
   return (
     <section className="screen debate">
       <DebateHead page={page} debate={debate} actions={actions} />
