@@ -1,8 +1,10 @@
 """Debates for tests in a browser: scripted models with prices, whose words wait at a gate."""
 
 import asyncio
+import json
 import threading
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
@@ -100,7 +102,9 @@ class Stage:
 
     def create(self, *, is_started: bool = True, **config: Any) -> str:
         """Create a debate, by default of one round between two debaters, and start it."""
-        settings = {"topic": TOPIC, "models": ["scripted:debate"], "maxRounds": 1, **config}
+        settings = {"topic": TOPIC, "maxRounds": 1, **config}
+        if "participants" not in settings:
+            settings["models"] = ["scripted:debate"]
 
         async def create(app: App) -> str:
             id = await app.debates.create(settings)
@@ -123,11 +127,30 @@ def debaters(*sides: str, model: str = "scripted:debate", **settings: Any) -> li
     return [{"id": side, "name": SIDES[side], "position": side, "model": model, **settings} for side in sides]
 
 
+VERDICT = {
+    "reasoning": "Ada named figures in her opening. Bruno was clearer, but in round 1 he left them standing.",
+    "criteria": {"evidence": {"for": 82, "against": 64}, "clarity": {"for": 70, "against": 76}},
+    "scores": {"for": 78, "against": 71},
+    "winner": "for",
+    "references": [{"participantId": "for", "phase": "rebuttal", "round": 1}],
+}
+
+
+def judge_script(folder: Path, *before: str) -> dict[str, Any]:
+    """A judge that names the turns it refers to; `before` are steps of its script before the verdict."""
+    path = folder / "judge.toml"
+    steps = ", ".join([*before, f"{{ text = '''{json.dumps(VERDICT)}''' }}"])
+    path.write_text(f"[[replies]]\nsteps = [{steps}]\n")
+    return {"model": f"scripted:{path}", "evaluationCriteria": ["evidence", "clarity"]}
+
+
 def make_app(store: Path, gate: Gate) -> App:
     """An app whose scripted models wait at a gate, and have prices."""
 
+    raised: Counter[str] = Counter()
+
     def open_model(reference: Any) -> ScriptedModel:
-        return ScriptedModel(script(reference.model), name=reference.model, clock=gate)
+        return ScriptedModel(script(reference.model), name=reference.model, clock=gate, raised=raised)
 
     return App(store, models=Models(openers={"scripted": open_model}), prices=Prices(PRICES))
 
@@ -138,4 +161,3 @@ def open_stage(store: Path, **settings: Any) -> Iterator[Stage]:
     gate = Gate()
     with live_server(app=lambda: make_app(store, gate), retry_ms=100, **settings) as server:
         yield Stage(server, gate)
-        gate.open()

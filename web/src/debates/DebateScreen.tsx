@@ -53,8 +53,8 @@ function DebateBody({ page, debate, replies, cuts, actions }: BodyProps) {
   );
 }
 
-function OpenDebate({ id, page, debate, replies, cuts }: Omit<BodyProps, 'actions'> & { id: string }) {
-  const actions = useActions(id);
+function OpenDebate({ page, debate, replies, cuts, reload }: Omit<BodyProps, 'actions'> & { reload: () => void }) {
+  const actions = useActions(page.id, reload);
   const input = useRef<HTMLInputElement>(null);
   const [closed, setClosed] = useState<string | null>(null);
   const warning = openWarning(debate);
@@ -97,5 +97,5 @@ export function DebateScreen({ id }: { id: string }) {
       </section>
     );
   }
-  return <OpenDebate id={id} page={page} debate={debate} replies={replies} cuts={cuts} />;
+  return <OpenDebate page={page} debate={debate} replies={replies} cuts={cuts} reload={thread.reload} />;
 }

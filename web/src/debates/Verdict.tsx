@@ -15,8 +15,8 @@ function TurnLink({ debate, turn }: { debate: Debate; turn: Reference }) {
     showElement(turnId(turn));
   };
   return (
-    <a className={`turn-link side-${letter}`} href={`#${turnId(turn)}`} onClick={show} aria-label={`${nameOf(debate, turn.participantId)}, ${title}`}>
-      {letter} · {title}
+    <a className={`turn-link side-${letter}`} href={`#${turnId(turn)}`} onClick={show}>
+      {nameOf(debate, turn.participantId)} · {title}
     </a>
   );
 }

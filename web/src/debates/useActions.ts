@@ -17,7 +17,8 @@ export interface Actions {
   raiseLimit: (costLimit: number) => Promise<boolean>;
 }
 
-export function useActions(id: string): Actions {
+/** Not every action is followed by an activity, so the thread is read again after each. */
+export function useActions(id: string, reload: () => void): Actions {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   const send = async (path: string, body?: unknown): Promise<boolean> => {
@@ -25,6 +26,7 @@ export function useActions(id: string): Actions {
     try {
       await post(threadPath(id, path), body);
       setProblem(null);
+      reload();
       return true;
     } catch (error) {
       setProblem(error instanceof Problem ? error : new Problem({ code: 'internal', detail: String(error) }));
