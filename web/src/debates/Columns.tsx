@@ -2,7 +2,7 @@ import type { CSSProperties } from 'react';
 import { Badge } from './Badge';
 import { plural } from '../parts/format';
 import { formatUsd } from './figures';
-import { letterOf, nameOf, roundId, roundTitle, type RoundRow } from './reading';
+import { letterOf, modelLabel, nameOf, roundId, roundTitle, type RoundRow } from './reading';
 import { TurnCell } from './TurnCell';
 import type { Debate, Quality } from './types';
 
@@ -22,7 +22,7 @@ export function Names({ debate, wide, onWiden }: { debate: Debate; wide: number 
           <button type="button" aria-pressed={wide === index} onClick={() => onWiden(index)} title={wide === index ? 'Make all columns equal' : 'Widen this column'}>
             <Badge letter={letterOf(debate, one.id)} />
             <span className="name">{one.name} · {one.position}</span>
-            <span className="model">{one.model.modelId}</span>
+            <span className="model">{modelLabel(one.model)}</span>
             <svg className="widen" viewBox="0 0 16 10" aria-hidden="true"><path d={wide === index ? 'M1 5H7M4.5 2.5L7 5L4.5 7.5M15 5H9M11.500 2.5L9 5L11.500 7.5' : 'M7 5H1M3.5 2.5L1 5L3.5 7.5M9 5H15M12.500 2.5L15 5L12.500 7.5'} /></svg>
           </button>
         </h2>

@@ -4,7 +4,7 @@ import type { OpenedThread } from '../wire/types';
 import { CostMeter } from './CostMeter';
 import { EndDialog } from './EndDialog';
 import { ExportMenu } from './ExportMenu';
-import { canDo, decision } from './reading';
+import { canDo, decision, modelLabel } from './reading';
 import { RoundTrack } from './RoundTrack';
 import type { Actions } from './useActions';
 import type { Debate } from './types';
@@ -32,7 +32,7 @@ function buttonsOf(page: OpenedThread, debate: Debate, actions: Actions, end: ()
 }
 
 function factsOf(debate: Debate): string {
-  const judge = debate.judge === null ? 'no judge' : `judge ${debate.judge.model.modelId}`;
+  const judge = debate.judge === null ? 'no judge' : `judge ${modelLabel(debate.judge.model)}`;
   const facts = [debate.format, `${debate.participants.length} debaters`, judge];
   if (debate.verdict !== null) facts.push(decision(debate));
   return facts.join(' · ');

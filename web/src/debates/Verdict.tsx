@@ -1,7 +1,7 @@
 import { claimsOf, otherReferences } from './claims';
 import { plural } from '../parts/format';
 import { formatUsd } from './figures';
-import { decision, letterOf, nameOf, roundTitle, turnId } from './reading';
+import { decision, letterOf, modelLabel, nameOf, roundTitle, turnId } from './reading';
 import { ScoreChart } from './ScoreChart';
 import { showElement } from './showElement';
 import { Badge } from './Badge';
@@ -46,7 +46,7 @@ function Reasons({ debate }: { debate: Debate }) {
 function judgeFacts(debate: Debate): string {
   const { judge, verdict, costTracker } = debate;
   const facts = [judge?.name ?? 'Judge'];
-  if (judge !== null) facts.push(judge.model.modelId);
+  if (judge !== null) facts.push(modelLabel(judge.model));
   if (verdict !== null && verdict.tokensUsed > 0) facts.push(plural(verdict.tokensUsed, 'token'));
   // The cost of a model is that of the judge alone if no debater uses it.
   const model = judge === null ? '' : `${judge.model.provider}:${judge.model.modelId}`;

@@ -1,7 +1,7 @@
 /** What the screen shows of a debate, derived from its content. */
 import type { LiveReplies, LiveReply } from '../wire/replies';
 import type { OpenedThread } from '../wire/types';
-import type { Debate, Interjection, Participant, Phase, Reference, Response, Round } from './types';
+import type { Debate, Interjection, Model, Participant, Phase, Reference, Response, Round } from './types';
 
 export const LETTERS = ['A', 'B', 'C', 'D'] as const;
 
@@ -11,6 +11,11 @@ export function letterOf(debate: Debate, id: string): string {
 
 export function nameOf(debate: Debate, id: string): string {
   return debate.participants.find((one) => one.id === id)?.name ?? id;
+}
+
+/** The name of a model without its provider; of a long path, the last part. */
+export function modelLabel(model: Model): string {
+  return model.modelId.length > 32 ? (model.modelId.split('/').at(-1) ?? '') : model.modelId;
 }
 
 /** The content of a thread that is a debate; null if only its journal could be read. */
