@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -22,8 +21,45 @@ class WebApp:
     def go(self, path: str) -> None:
         self.page.goto(path)
 
-    def button(self, name: str, **options: Any) -> Locator:
-        return self.page.get_by_role("button", name=name, **options)
+    def button(self, name: str, *, exact: bool = True) -> Locator:
+        return self.page.get_by_role("button", name=name, exact=exact)
+
+    def message_field(self) -> Locator:
+        return self.page.get_by_role("textbox", name="Message")
+
+    def send(self, text: str) -> None:
+        self.message_field().fill(text)
+        self.message_field().press("Enter")
+
+    def rows(self) -> Locator:
+        """The messages that are in the document, without the reply in progress."""
+        return self.page.locator("article[data-message]")
+
+    def live(self) -> Locator:
+        return self.page.locator("article[data-live]")
+
+    def texts(self) -> Locator:
+        """The texts of the messages that are shown, without names and buttons."""
+        return self.page.locator("article[data-message] :is(.said, .markdown)")
+
+    def expect_texts(self, *texts: str) -> None:
+        expect(self.texts()).to_have_text(list(texts))
+
+    def state(self) -> Locator:
+        return self.page.locator(".chat-head .plate")
+
+    def expect_state(self, state: str) -> None:
+        expect(self.state()).to_have_text(state)
+
+    def use_menu(self, menu: str, item: str) -> None:
+        self.button(menu).click()
+        self.button(item).click()
+
+    def dialog(self) -> Locator:
+        return self.page.get_by_role("dialog")
+
+    def has_sideways_scrolling(self) -> bool:
+        return bool(self.page.evaluate("document.documentElement.scrollWidth > innerWidth"))
 
     def set_theme(self, theme: str) -> None:
         self.page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)

@@ -7,7 +7,8 @@ import pytest
 if find_spec("playwright") is None:
     collect_ignore_glob = ["test_*.py"]
 else:
-    from tests.e2e.fixtures import browser, pages, screenshots, script, server  # noqa: F401
+    pytest.register_assert_rewrite("tests.e2e.app", "tests.e2e.fixtures")
+    from tests.e2e.fixtures import browser, free_port, pages, screenshots, script, server  # noqa: F401
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

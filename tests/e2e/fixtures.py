@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -93,6 +94,13 @@ def script(tmp_path: Path) -> Callable[[str], str]:
         return f"scripted:{path}"
 
     return write
+
+
+@pytest.fixture
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { formatCount, formatUsd } from '../parts/format';
+import { formatCount, formatUsd, modelName } from '../parts/format';
 import { lampOf } from '../parts/Lamp';
 import { Link } from '../parts/Link';
 import { Menu, type MenuItem } from '../parts/Menu';
@@ -86,8 +86,8 @@ export function ChatHeader(props: Props) {
         {formatUsd(page.costUsd)}{content.metrics.unpriced > 0 ? '+' : ''}
       </span>
       <ContextMeter view={view} />
-      <button type="button" className="quiet model-button" disabled={!canUseModel} title="Choose the model" onClick={() => setPicking(true)}>
-        {content.config.model ?? 'no model'}
+      <button type="button" className="quiet model-button" disabled={!canUseModel} title={`Choose the model; now ${content.config.model ?? 'none'}`} onClick={() => setPicking(true)}>
+        {content.config.model === null ? 'no model' : modelName(content.config.model)}
       </button>
       <button type="button" className="quiet" aria-expanded={isPanel} onClick={onPanel}>Branches {count}</button>
       <Link to={`/inspector/${encodeURIComponent(page.id)}`} className="button quiet inspect">Inspect <kbd>I</kbd></Link>

@@ -1,4 +1,4 @@
-import { formatClock, plural } from '../parts/format';
+import { formatClock, modelName, plural } from '../parts/format';
 import { ErrorCard } from '../parts/ErrorCard';
 import { Markdown } from '../parts/Markdown';
 import { useNow } from '../parts/useNow';
@@ -16,7 +16,7 @@ export function LiveRow({ reply, model, isFirst }: { reply: LiveReply; model: st
     <article className="row assistant" aria-label="Assistant, answering" data-live="true">
       <Track row={NO_TRACK} isFirst={isFirst} isLast isLive />
       <div className="row-body">
-        <div className="who">Assistant <span>{model ?? ''}</span></div>
+        <div className="who">Assistant <span>{model === null ? '' : modelName(model)}</span></div>
         {reply.thinking === '' ? null : <Thinking text={reply.thinking} isLive={reply.text === ''} />}
         {isFailed ? (
           <ErrorCard

@@ -112,7 +112,7 @@ export const MessageRow = memo(function MessageRow(props: Props) {
         <div className="who">
           {NAMES[message.role]}
           <span>{[message.at === undefined ? '' : formatTime(message.at), message.source ?? ''].filter(Boolean).join(' · ')}</span>
-          {message.interrupted ? <span className="cut">stopped here</span> : null}
+          {message.interrupted ? <span className="cut">incomplete</span> : null}
           {message.mergedFrom === undefined ? null : <span>merged</span>}
         </div>
         {isEdited ? (

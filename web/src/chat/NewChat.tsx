@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { modelName } from '../parts/format';
 import { ModelPicker, useModels } from '../parts/ModelPicker';
 import { Stored, useStored } from '../parts/stored';
 import { notifyError } from '../parts/Toasts';
@@ -69,7 +70,7 @@ export function NewChat() {
         <p className="lead">Say something to begin. Every step is kept: the conversation can be branched, rewound and continued at any time.</p>
         <div className="label">
           Model
-          <div><button type="button" onClick={() => setPicking(true)}><span className="mono">{model ?? (models === null ? '…' : 'choose a model')}</span></button></div>
+          <div><button type="button" onClick={() => setPicking(true)}><span className="mono">{model === null ? (models === null ? '…' : 'choose a model') : modelName(model)}</span></button></div>
         </div>
         <details className="more">
           <summary>System prompt and tools</summary>

@@ -50,9 +50,9 @@ test('a new branch has a name that no branch has', () => {
 
 test('the window moves with the scrolling and stays small', () => {
   let place = moveUp({ start: 960, end: null }, 1000);
-  expect(place).toEqual({ start: 940, end: null });
-  for (let step = 0; step < 60; step += 1) place = moveUp(place, 1000);
+  expect(place).toEqual({ start: 950, end: null });
+  for (let step = 0; step < 120; step += 1) place = moveUp(place, 1000);
   expect(place).toEqual({ start: 0, end: 160 });
-  for (let step = 0; step < 60; step += 1) place = moveDown(place, 1000);
+  for (let step = 0; step < 120; step += 1) place = moveDown(place, 1000);
   expect(place).toEqual({ start: 840, end: null });
 });

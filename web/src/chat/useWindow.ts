@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState, type RefObject } from 'react';
 
 const MOST = 160;
-const STEP = 20;
+const STEP = 10;
 const NEAR = '800px 0px';
 
 export interface Window {
@@ -31,7 +31,7 @@ export function moveDown(place: Place, count: number): Place {
   return { start: Math.max(place.start, end - MOST), end: end === count ? null : end };
 }
 
-const lastPlace = (count: number): Place => ({ start: Math.max(0, count - STEP * 2), end: null });
+const lastPlace = (count: number): Place => ({ start: Math.max(0, count - STEP * 3), end: null });
 
 export function useWindow(count: number, scroller: RefObject<HTMLElement | null>): Window {
   const [place, setPlace] = useState<Place>(() => lastPlace(count));

@@ -1,4 +1,4 @@
-import { useId, type ReactNode } from 'react';
+import { useId, useState, type ReactNode } from 'react';
 
 export interface MenuItem {
   label: string;
@@ -10,14 +10,15 @@ export interface MenuItem {
 /** A button that opens a list of actions. */
 export function Menu({ label, items, children, className = 'quiet' }: { label: string; items: readonly MenuItem[]; children: ReactNode; className?: string }) {
   const id = useId();
+  const [isOpen, setOpen] = useState(false);
   const close = () => document.getElementById(id)?.hidePopover();
   return (
     <span className="menu-box">
       <button type="button" className={className} aria-label={label} title={label} popoverTarget={id}>
         {children}
       </button>
-      <span id={id} popover="auto" className="menu" role="group" aria-label={label} onToggle={(event) => place(event.currentTarget)}>
-        {items.map((item) => (
+      <span id={id} popover="auto" className="menu" role="group" aria-label={label} onBeforeToggle={(event) => setOpen(event.newState === 'open')} onToggle={(event) => place(event.currentTarget)}>
+        {(isOpen ? items : []).map((item) => (
           <button
             key={item.label}
             type="button"

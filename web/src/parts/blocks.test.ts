@@ -50,3 +50,8 @@ test('a fence is closed once its last line is there', () => {
   expect(parser.parse('```js\nlet a')).toMatchObject([{ kind: 'code', language: 'js', isClosed: false }]);
   expect(parser.parse('```js\nlet a\n```')).toMatchObject([{ kind: 'code', code: 'let a', isClosed: true }]);
 });
+
+test('HTML is shown as text, but for plain tags', () => {
+  const [block] = new BlockParser().parse('H<sub>2</sub>O <img src=x onerror="a()"> <b onclick="a()">b</b>');
+  expect(block).toMatchObject({ html: '<p>H<sub>2</sub>O &lt;img src=x onerror=&quot;a()&quot;&gt; &lt;b onclick=&quot;a()&quot;&gt;b</b></p>\n' });
+});

@@ -1,7 +1,18 @@
 /** Markdown in blocks: while a text grows, only its last block is parsed again. */
 import { Marked, type Token, type Tokens } from 'marked';
 
-const marked = new Marked({ gfm: true, breaks: false, async: false });
+/** Tags that may stand in Markdown, without attributes; any other HTML is shown as the text that it is. */
+const TAG = /&lt;(\/?(?:b|br|del|details|em|i|ins|kbd|mark|s|small|strong|sub|summary|sup))\s*\/?&gt;/gi;
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+export const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (sign) => ENTITIES[sign] ?? sign);
+
+const marked = new Marked({
+  gfm: true,
+  breaks: false,
+  async: false,
+  renderer: { html: ({ text }) => escapeHtml(text).replace(TAG, '<$1>') },
+});
 
 export type Block =
   | { kind: 'html'; key: number; html: string }

@@ -47,3 +47,10 @@ export function shorten(text: string, most: number): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length <= most ? line : `${line.slice(0, most - 1).trimEnd()}…`;
 }
+
+/** A model by its provider and its last name; the whole reference may be a path. */
+export function modelName(reference: string): string {
+  const [provider = '', ...rest] = reference.split(':');
+  const name = rest.join(':').split('/').at(-1) ?? '';
+  return name === '' ? reference : `${provider}:${name}`;
+}

@@ -1,0 +1,508 @@
+"""Chats in the browser: replies as they are written, stopping, versions, branches, merges, errors."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from antiphon.app import App
+from antiphon.messages import ToolCall, ToolResult
+from antiphon.providers.base import Tool
+from antiphon.providers.registry import Models
+from tests.e2e.app import WebApp
+from tests.e2e.fixtures import Pages
+from tests.fixtures.server import LiveServer, live_server
+
+Script = Callable[[str], str]
+WORDS = " ".join(f"word{number}" for number in range(60))
+SLOW = f"""
+pace_ms = 40
+[[replies]]
+steps = [{{ thinking = "Let me count." }}, {{ text = "{WORDS}" }}, {{ usage = {{ input = 12, output = 60 }} }}]
+"""
+QUICK = """
+[[replies]]
+when = "(?i)list"
+steps = [{ text = '''# Plan
+
+- **first** step
+- second step
+
+```python
+def greet(name):
+    return f"Hello {name}"
+```
+
+| a | b |
+|---|---|
+| 1 | 2 |
+''' }, { usage = { input = 100, output = 50 } }]
+[[replies]]
+steps = [{ text = "First answer." }, { usage = { input = 10, output = 5 } }]
+[[replies]]
+steps = [{ text = "Second answer." }, { usage = { input = 20, output = 5 } }]
+[[replies]]
+steps = [{ text = "Third answer." }, { usage = { input = 30, output = 5 } }]
+"""
+
+
+def open_chat(pages: Pages, server: LiveServer, model: str, *texts: str, **settings: Any) -> WebApp:
+    """A chat in which some messages were answered, opened in a page."""
+    with server.client() as client:
+        thread = client.chat(model=model, maxBranches=10, **settings)
+        for text in texts:
+            client.post(f"/threads/{thread}/messages", {"text": text})
+            server.wait_until_idle(thread)
+    app = pages.open(server, f"/chats/{thread}")
+    expect(app.message_field()).to_be_visible()
+    return app
+
+
+def thread_of(app: WebApp) -> str:
+    return app.page.url.rpartition("/")[2]
+
+
+def test_a_new_chat_begins_with_its_first_message(pages: Pages, server: LiveServer) -> None:
+    app = pages.open(server, "/new")
+
+    app.send("Hello")
+
+    app.expect_address("/chats/")
+    expect(app.page.get_by_text("Hello! I am a script")).to_be_visible()
+    app.expect_state("completed")
+    expect(app.texts().first).to_have_text("Hello")
+
+
+def test_a_reply_is_written_to_its_end(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(SLOW))
+
+    app.send("Count")
+
+    expect(app.live()).to_contain_text("word3")
+    app.expect_state("running")
+    app.expect_state("completed")
+    app.expect_texts("Count", WORDS)
+    expect(app.rows().last).to_contain_text("72 tokens")
+    expect(app.page.get_by_role("status")).to_have_text("Done, 60 words")
+
+
+def test_thinking_is_folded(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(SLOW.replace("40", "1")), "Count")
+
+    expect(app.page.get_by_text("Let me count.")).not_to_be_visible()
+    app.page.get_by_text("Thought").click()
+
+    expect(app.page.get_by_text("Let me count.")).to_be_visible()
+
+
+def test_stopping_keeps_what_has_arrived(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(SLOW))
+    app.send("Count")
+    expect(app.live()).to_contain_text("word5")
+
+    app.button("Stop").click()
+
+    app.expect_state("stopped")
+    expect(app.rows().last).to_contain_text("incomplete")
+    [_, reply] = app.texts().all_inner_texts()
+    assert WORDS.startswith(reply)
+    assert len(reply.split()) >= 5
+    assert reply != WORDS
+
+
+def test_reloading_in_the_middle_of_a_reply_loses_nothing(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(SLOW))
+    app.send("Count")
+    expect(app.live()).to_contain_text("word5")
+
+    app.page.reload()
+
+    expect(app.live()).to_contain_text("word0 word1 word2 word3 word4 word5")
+    app.expect_state("completed")
+    app.expect_texts("Count", WORDS)
+
+
+def test_switching_threads_in_the_middle_of_a_reply_loses_nothing(
+    pages: Pages, server: LiveServer, script: Script
+) -> None:
+    app = open_chat(pages, server, script(SLOW))
+    app.send("Count")
+    expect(app.live()).to_contain_text("word5")
+
+    app.page.get_by_role("link", name="New thread").click()
+    expect(app.page.get_by_role("heading", name="New thread")).to_be_visible()
+    app.page.get_by_role("navigation").get_by_role("link", name="Count").click()
+
+    app.expect_state("completed")
+    app.expect_texts("Count", WORDS)
+
+
+def test_ten_tabs_show_one_reply_over_one_connection(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(SLOW))
+    context = app.page.context
+    tabs = [app] + [pages.tab(server, context, f"/chats/{thread_of(app)}") for _ in range(9)]
+
+    app.send("Count")
+
+    for tab in tabs:
+        tab.expect_state("completed")
+        tab.expect_texts("Count", WORDS)
+    with server.client() as client:
+        metrics = client.request("GET", "/metrics").text
+    assert re.search(r"^antiphon_\w*streams\w* 1$", metrics, re.MULTILINE)
+
+
+def test_markdown_is_shown_with_code_that_can_be_copied(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK), "List the steps")
+    app.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    reply = app.rows().last
+
+    expect(reply.get_by_role("heading", name="Plan")).to_be_visible()
+    expect(reply.get_by_role("cell", name="2")).to_be_visible()
+    expect(reply.locator(".code .hljs-keyword").first).to_have_text("def")
+    reply.locator(".code").get_by_role("button", name="Copy").click()
+
+    assert app.page.evaluate("navigator.clipboard.readText()").startswith("def greet(name):")
+
+
+def test_an_edited_message_is_another_version_on_a_branch(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK), "One", "Two")
+    question = app.rows().nth(2)
+    question.hover()
+
+    question.get_by_role("button", name="Edit").click()
+    app.page.get_by_role("textbox", name="Edit the message").fill("Another two")
+    app.button("Send on a new branch").click()
+
+    expect(app.page.get_by_text("Another two")).to_be_visible()
+    app.expect_state("completed")
+    app.expect_texts("One", "First answer.", "Another two", "Second answer.")
+    expect(app.rows().nth(2)).to_contain_text("2/2")
+    app.rows().nth(2).get_by_role("button", name="Previous version").click()
+    expect(app.rows().nth(2)).to_contain_text("1/2")
+    app.expect_texts("One", "First answer.", "Two", "Second answer.")
+    app.page.reload()
+    expect(app.rows().nth(2)).to_contain_text("Two")
+
+
+def test_the_first_message_can_be_edited(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK), "One")
+    app.message_field().press("ArrowUp")
+    app.page.get_by_role("textbox", name="Edit the message").fill("Another one")
+
+    app.button("Send on a new branch").click()
+
+    expect(app.rows().first).to_contain_text("2/2")
+    app.expect_texts("Another one", "First answer.")
+
+
+def test_a_regenerated_reply_stands_beside_the_first(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK), "One", "Two")
+
+    app.rows().last.get_by_role("button", name="Regenerate").click()
+
+    expect(app.rows().last).to_contain_text("2/2")
+    app.expect_state("completed")
+    app.rows().last.get_by_role("button", name="Previous version").click()
+    expect(app.rows().last).to_contain_text("1/2")
+    expect(app.rows()).to_have_count(4)
+
+
+def test_a_reply_in_the_middle_is_regenerated_on_a_branch(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK), "One", "Two")
+
+    app.rows().nth(1).get_by_role("button", name="Regenerate").click()
+
+    expect(app.rows()).to_have_count(2)
+    expect(app.rows().nth(1)).to_contain_text("2/2")
+    expect(app.button("Branches 2")).to_be_visible()
+    app.button("Branch “main”").click()
+    expect(app.rows()).to_have_count(4)
+
+
+def test_rewinding_deletes_nothing_and_can_be_undone(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK), "One", "Two")
+    row = app.rows().nth(1)
+
+    row.get_by_role("button", name="More").click()
+    app.button("Rewind to here").click()
+    expect(app.rows()).to_have_count(2)
+    app.button("Undo").click()
+
+    expect(app.rows()).to_have_count(4)
+
+
+def test_a_checkpoint_is_a_place_to_go_back_to(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK), "One")
+    app.use_menu("Actions of this chat", "Add a checkpoint…")
+    app.page.get_by_role("textbox", name="Name").fill("good so far")
+    app.button("Add").click()
+    expect(app.rows().last).to_contain_text("good so far")
+    app.send("Two")
+    expect(app.rows()).to_have_count(4)
+    app.expect_state("completed")
+
+    app.button("Branches 1").click()
+    app.button("Go back").click()
+
+    expect(app.rows()).to_have_count(2)
+
+
+def branched(pages: Pages, server: LiveServer, model: str) -> WebApp:
+    """A chat with the branch `side`, which is not the current one; both have gone on."""
+    app = open_chat(pages, server, model, "One")
+    thread = thread_of(app)
+    with server.client() as client:
+        client.post(f"/threads/{thread}/branches", {"name": "side"})
+        client.post(f"/threads/{thread}/messages", {"text": "On the side"})
+        server.wait_until_idle(thread)
+        client.post(f"/threads/{thread}/perform", {"action": "switch", "payload": {"branch": "main"}})
+        client.post(f"/threads/{thread}/messages", {"text": "On the line"})
+        server.wait_until_idle(thread)
+    expect(app.page.get_by_text("On the line")).to_be_visible()
+    app.expect_state("completed")
+    return app
+
+
+def start_merge(app: WebApp, strategy: str) -> None:
+    app.button("Branches 2").click()
+    app.use_menu("Actions of branch side", "Merge into “main”")
+    app.page.get_by_text(strategy).click()
+    app.button("Show both sides").click()
+
+
+def test_a_merge_shows_both_sides_and_joins_them(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = branched(pages, server, script(QUICK))
+
+    start_merge(app, "One after the other")
+    expect(app.dialog().get_by_role("region", name="main")).to_contain_text("On the line")
+    expect(app.dialog().get_by_role("region", name="side")).to_contain_text("On the side")
+    app.dialog().get_by_role("button", name="Merge", exact=True).click()
+
+    expect(app.dialog()).to_have_count(0)
+    expect(app.rows()).to_have_count(6)
+    expect(app.rows().nth(2)).to_contain_text("On the line")
+    expect(app.rows().nth(4)).to_contain_text("On the side")
+
+
+def test_conflicts_of_a_merge_are_decided_one_by_one(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = branched(pages, server, script(QUICK))
+
+    start_merge(app, "Turn by turn")
+    merge = app.dialog().get_by_role("button", name="Merge", exact=True)
+    expect(merge).to_be_disabled()
+    app.page.reload()  # the merge is planned on the server
+    expect(app.dialog()).to_contain_text("1 of 1 still to decide")
+    app.dialog().get_by_text("Right", exact=True).click()
+    merge.click()
+
+    expect(app.rows().nth(2)).to_contain_text("On the side")
+    expect(app.rows()).to_have_count(4)
+
+
+def test_a_merge_can_be_cancelled(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = branched(pages, server, script(QUICK))
+    start_merge(app, "By time")
+
+    app.button("Cancel the merge").click()
+
+    expect(app.dialog()).to_have_count(0)
+    expect(app.rows()).to_have_count(4)
+    expect(app.button("Branches 2")).to_be_visible()
+
+
+def test_a_failed_reply_says_why_and_can_be_repeated(pages: Pages, server: LiveServer, script: Script) -> None:
+    failing = """
+    [[replies]]
+    steps = [
+        { text = "Half" }, { error = "1002", message = "The model is overloaded", times = 1 }, { text = " and half." },
+    ]
+    """
+    app = open_chat(pages, server, script(failing))
+    app.send("Try")
+    card = app.page.get_by_role("alert")
+    expect(card).to_contain_text("The model is overloaded")
+    expect(card).to_contain_text("1002")
+
+    card.get_by_role("button", name="Retry").click()
+
+    app.expect_state("completed")
+    expect(app.texts().last).to_have_text("Half and half.")
+
+
+def test_a_reply_that_is_tried_again_by_itself_counts_down(pages: Pages, server: LiveServer, script: Script) -> None:
+    failing = """
+    [[replies]]
+    steps = [{ error = "1002", message = "Overloaded", retry_after_ms = 1500, times = 1 }, { text = "Here." }]
+    """
+    app = open_chat(pages, server, script(failing))
+
+    app.send("Try")
+
+    expect(app.page.get_by_role("alert")).to_contain_text("next try in 0:0")
+    app.expect_state("completed")
+    expect(app.texts().last).to_have_text("Here.")
+
+
+def test_what_a_model_writes_is_never_run(pages: Pages, server: LiveServer, script: Script) -> None:
+    payload = (
+        "<script>window.pwned = 1</script><img src=x onerror='window.pwned = 2'>"
+        "<svg onload='window.pwned = 3'></svg> [link](javascript:window.pwned=4) "
+        "<a href='javascript:window.pwned=5'>a</a> <iframe srcdoc='<script>parent.pwned=6</script>'></iframe>"
+        "<style>body { display: none }</style><form action='/x'><button>go</button></form>"
+        "<div class='card ask' style='position:fixed'>Allow once</div>\n\n[ok](https://example.org) "
+        "[bad](javascript:window.pwned=7) <b onclick='window.pwned = 8'>bold</b>"
+    )
+    attack = f'[[replies]]\nsteps = [{{ text = """{payload}\n\n```html\n{payload}\n```""" }}]'
+    app = open_chat(pages, server, script(attack), payload, title=payload)
+    reply = app.rows().last
+
+    expect(reply.get_by_role("link", name="ok")).to_have_attribute("rel", "noopener noreferrer")
+
+    assert app.page.evaluate("window.pwned") is None
+    assert reply.locator(".markdown :is(script, style, iframe, form, svg, img, .card, [style], [onerror])").count() == 0
+    assert reply.locator("a").evaluate_all("links => links.map(a => a.getAttribute('href'))").count(None) >= 1
+    assert reply.locator("[href^=javascript]").count() == 0
+    expect(app.page.get_by_role("heading", level=1)).to_contain_text("<script>")
+    expect(app.texts().first).to_contain_text("<script>window.pwned = 1</script>")
+
+
+def test_enter_that_composes_a_character_does_not_send(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK))
+    app.message_field().fill("にほんご")
+    compose = """field => field.dispatchEvent(
+        new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true, isComposing: true }))"""
+
+    app.message_field().evaluate(compose)
+    assert app.message_field().input_value() == "にほんご"
+    expect(app.rows()).to_have_count(0)
+    app.message_field().press("Enter")
+
+    expect(app.rows()).to_have_count(2)
+
+
+def test_files_are_sent_with_a_message(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK))
+    picture = bytes.fromhex(
+        "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+        "1f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
+    )
+    files = [
+        {"name": "notes <b>.txt", "mimeType": "text/plain", "buffer": b"one ``` two"},
+        {"name": "dot.png", "mimeType": "image/png", "buffer": picture},
+    ]
+    app.page.get_by_label("Files to attach").set_input_files(files)
+    expect(app.page.get_by_role("list", name="Attached files")).to_contain_text("notes <b>.txt")
+
+    app.send("Look")
+
+    expect(app.rows()).to_have_count(2)
+    expect(app.rows().first.get_by_role("img")).to_be_visible()
+    with server.client() as client:
+        parts = client.get(f"/threads/{thread_of(app)}")["content"]["messages"]["m1"]["parts"]
+    assert [part["type"] for part in parts] == ["text", "image", "text"]
+    assert parts[0]["text"] == "notes <b>.txt\n````\none ``` two\n````"
+
+
+class Oven:
+    """A toolbox with one tool that writes."""
+
+    tools = (Tool("bake", "Bake a cake.", {"type": "object"}, risk="write"),)
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        return ToolResult.of(call, "baked <b>well</b>")
+
+
+BAKING = """
+[[replies]]
+after = "bake"
+steps = [{ text = "It is done." }]
+[[replies]]
+steps = [{ text = "I will bake." }, { tool = "bake", arguments = { cake = "<img src=x onerror=alert(1)>" } }]
+"""
+
+
+@pytest.fixture
+def kitchen(tmp_path: Path) -> Iterator[LiveServer]:
+    with live_server(app=lambda: App(tmp_path / "t.db", models=Models(), toolbox=Oven())) as server:
+        yield server
+
+
+def test_a_call_is_allowed_by_its_exact_arguments(pages: Pages, kitchen: LiveServer, script: Script) -> None:
+    app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
+    ask = app.page.get_by_role("group", name="Permission: bake")
+    expect(ask).to_contain_text("<img src=x onerror=alert(1)>")
+    expect(app.page.get_by_role("navigation")).to_contain_text("Needs you")
+    assert app.page.evaluate("document.activeElement.textContent") != "Allow once"
+
+    ask.get_by_role("button", name="Allow once").click()
+
+    app.expect_state("completed")
+    card = app.page.locator(".card.tool")
+    card.locator("summary").click()
+    expect(card).to_contain_text("baked <b>well</b>")
+    assert card.locator("b").count() == 0
+
+
+def test_a_denied_call_tells_the_model_why(pages: Pages, kitchen: LiveServer, script: Script) -> None:
+    app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
+
+    app.button("Deny…").click()
+    app.page.get_by_role("textbox", name="Why it is denied").fill("No sugar")
+    app.button("Deny").click()
+
+    app.expect_state("completed")
+    card = app.page.locator(".card.tool")
+    card.locator("summary").click()
+    expect(card).to_contain_text("No sugar")
+
+
+def test_another_model_is_chosen(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK), "One")
+
+    app.page.locator(".model-button").click()
+    app.page.get_by_role("textbox", name="Find a model").fill("scripted:demo")
+    app.dialog().get_by_role("button", name="scripted:demo").first.click()
+
+    expect(app.page.locator(".model-button")).to_have_text("scripted:demo")
+
+
+def test_keys_and_commands(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK), "One")
+    page = app.page
+
+    page.keyboard.press("?")
+    expect(app.dialog()).to_contain_text("Edit your last message")
+    page.keyboard.press("Escape")
+    page.keyboard.press("b")
+    expect(page.get_by_role("complementary", name="Branches", exact=True)).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("new thread")
+    page.keyboard.press("Enter")
+    app.expect_address("/new$")
+
+
+def test_letters_are_letters_in_the_message_field(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK), "One")
+
+    app.message_field().press_sequentially("n?b")
+
+    assert app.message_field().input_value() == "n?b"
+    app.expect_address("/chats/")
+
+
+def test_a_narrow_page_can_be_used(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK), "List the steps")
+    app.page.set_viewport_size({"width": 390, "height": 780})
+
+    assert not app.has_sideways_scrolling()
+    app.send("Two")
+    expect(app.rows()).to_have_count(4)
+    app.button("Threads").click()
+    app.page.get_by_role("link", name="New thread").click()
+
+    expect(app.page.get_by_role("heading", name="New thread")).to_be_visible()
+    assert not app.has_sideways_scrolling()

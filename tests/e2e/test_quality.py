@@ -1,0 +1,225 @@
+"""What holds for all of the app: it is accessible, looks right in both themes, stays small, and recovers by itself."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import expect
+
+from antiphon.app import App
+from antiphon.chat import ChatPolynomialAdapter
+from antiphon.providers.registry import Models
+from tests.e2e.app import WebApp
+from tests.e2e.fixtures import Pages
+from tests.fixtures.server import LiveServer, live_server
+
+MANY = 10_000
+SCENE = """
+[[replies]]
+when = "(?i)retry"
+steps = [
+    { thinking = "Two questions. The first is design, the second needs data. Ask the database first." },
+    { text = '''Use **exponential backoff with full jitter**: start at 500 ms, cap at 30 s, stop after 6 tries, \
+and honour `Retry-After` when the server sends it.
+
+```python
+def delay(attempt: int) -> float:
+    \"\"\"Return the delay before an attempt, in seconds.\"\"\"
+    return random.uniform(0, min(30, 0.5 * 2**attempt))
+```
+
+| tries | longest wait |
+|---|---|
+| 3 | 3.5 s |
+| 6 | 31.5 s |
+''' },
+    { usage = { input = 412, output = 100, reasoning = 31 } },
+]
+[[replies]]
+when = "(?i)fail"
+steps = [{ text = "The database" }, { error = "1002", message = "The model is overloaded", retry_after_ms = 40000 }]
+[[replies]]
+steps = [{ text = "Eleven imports were lost, all of them on Tuesday." }, { usage = { input = 530, output = 12 } }]
+"""
+
+
+def furnish(server: LiveServer, model: str) -> str:
+    """Fill a server with threads of several kinds; return the chat to look at."""
+    with server.client() as client:
+        for title, text in (("Draft the launch note", "Draft"), ("Compare queue libraries", "Compare")):
+            client.talked(text, title=title, model=model)
+        failed = client.chat(title="Summarise the incident", model=model)
+        client.post(f"/threads/{failed}/messages", {"text": "fail"})
+        server.wait_until_idle(failed)
+        asking = client.chat(title="Garden", model="scripted:chat", consent={"mode": "ask"}, maxToolRounds=0)
+        client.post(f"/threads/{asking}/messages", {"text": "Will there be frost tonight?"})
+        server.wait_until_idle(asking)
+        chat = client.talked(
+            "What retry policy would you use, and how many imports did we lose last week?",
+            title="Retry policy for the importer",
+            model=model,
+            maxBranches=9,
+        )
+        client.post(f"/threads/{chat}/checkpoints", {"name": "policy agreed"})
+        client.post(f"/threads/{chat}/branches", {"name": "fixed delay"})
+        client.post(f"/threads/{chat}/messages", {"text": "And with a fixed delay?"})
+        server.wait_until_idle(chat)
+        client.post(f"/threads/{chat}/perform", {"action": "switch", "payload": {"branch": "main"}})
+        client.post(f"/threads/{chat}/messages", {"text": "How many were lost?"})
+        server.wait_until_idle(chat)
+    return chat
+
+
+def test_screens_are_accessible_and_look_right(
+    pages: Pages, server: LiveServer, script: Callable[[str], str], screenshots: Path
+) -> None:
+    chat = furnish(server, script(SCENE))
+    app = pages.open(server, f"/chats/{chat}")
+    faults: list[str] = []
+
+    def look(name: str) -> None:
+        app.shoot(screenshots, name)
+        faults.extend(f"{name}: {fault}" for fault in app.serious_faults())
+
+    expect(app.rows()).to_have_count(4)
+    look("chat")
+    app.button("Branches 2").click()
+    look("chat-branches")
+    app.use_menu("Actions of branch fixed delay", "Merge into “main”")
+    app.page.get_by_text("Turn by turn").click()
+    look("chat-merge-strategy")
+    app.button("Show both sides").click()
+    expect(app.dialog()).to_contain_text("still to decide")
+    look("chat-merge")
+    app.button("Cancel the merge").click()
+    app.page.locator("li.thread", has_text="Summarise the incident").get_by_role("link").click()
+    expect(app.page.get_by_role("alert")).to_be_visible()
+    look("chat-error")
+    app.page.locator("li.thread", has_text="Garden").get_by_role("link").click()
+    expect(app.page.get_by_role("group", name="Limit")).to_be_visible()
+    look("chat-limit")
+    app.page.keyboard.press("Control+k")
+    look("palette")
+    app.page.keyboard.press("Escape")
+    app.go("/new")
+    expect(app.message_field()).to_be_visible()
+    look("new-chat")
+    app.page.set_viewport_size({"width": 390, "height": 780})
+    app.go(f"/chats/{chat}")
+    expect(app.rows()).to_have_count(4)
+    look("chat-narrow")
+    app.button("Threads").click()
+    look("threads-narrow")
+
+    assert faults == []
+
+
+def long_history(count: int) -> dict[str, Any]:
+    """The history of a chat with many messages."""
+    chat = ChatPolynomialAdapter()
+    chat.perform("start")
+    for number in range(count // 2):
+        chat.perform("message", text=f"Question {number}")
+        chat.perform("message", role="assistant", text=f"Answer {number} with **some** words and `code`.")
+    context = chat.context
+    return {
+        "messages": dict(context["messages"]),
+        "branches": dict(context["branches"]),
+        "branch": context["branch"],
+    }
+
+
+def test_a_thread_of_ten_thousand_messages_stays_small_and_smooth(pages: Pages, tmp_path: Path) -> None:
+    history = long_history(MANY)
+    with live_server(app=lambda: App(tmp_path / "t.db", models=Models()), most_body_bytes=64 * 1024 * 1024) as server:
+        with server.client() as client:
+            thread = client.chat(history=history)
+        app = pages.open(server, f"/chats/{thread}")
+        expect(app.rows().last).to_contain_text(f"Answer {MANY // 2 - 1}")
+        most, longest = scroll_up(app, 60)
+        expect(app.rows().last).not_to_contain_text(f"Answer {MANY // 2 - 1}")
+
+    assert most <= 200
+    assert longest < 50
+
+
+def scroll_up(app: WebApp, times: int) -> tuple[int, float]:
+    """Scroll to earlier messages; return the most messages in the document, and the longest task of the page.
+
+    It is the time of the processor, in milliseconds, which does not depend on what else the machine does.
+    """
+    browser = app.page.context.browser
+    assert browser is not None
+    app.page.locator(".log").hover()
+    browser.start_tracing(page=app.page, categories=["toplevel"])
+    most = 0
+    for _ in range(times):
+        app.page.mouse.wheel(0, -1500)
+        app.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        most = max(most, app.rows().count())
+    return most, longest_task(json.loads(browser.stop_tracing()))
+
+
+def longest_task(trace: dict[str, Any]) -> float:
+    """The longest task of the main thread of a page in a trace, in milliseconds of the processor."""
+    events = trace["traceEvents"]
+    main = {
+        (event["pid"], event["tid"])
+        for event in events
+        if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
+    }
+    tasks = [
+        event["tdur"] / 1000
+        for event in events
+        if event["name"].endswith("RunTask") and (event["pid"], event["tid"]) in main and "tdur" in event
+    ]
+    return max(tasks)
+
+
+def test_the_end_is_followed_until_a_person_scrolls_up(
+    pages: Pages, server: LiveServer, script: Callable[[str], str]
+) -> None:
+    lines = "\\n\\n".join(f"Line {number}" for number in range(80))
+    with server.client() as client:
+        thread = client.chat(model=script(f'pace_ms = 25\n[[replies]]\nsteps = [{{ text = "{lines}" }}]'))
+    app = pages.open(server, f"/chats/{thread}")
+    app.send("Write")
+    expect(app.page.get_by_text("Line 40", exact=True)).to_be_in_viewport()
+
+    app.page.locator(".log").hover()
+    app.page.mouse.wheel(0, -400)
+    expect(app.button("↓ Jump to latest")).to_be_visible()
+    app.expect_state("completed")
+    expect(app.page.get_by_text("Line 79", exact=True)).not_to_be_in_viewport()
+    app.button("↓ Jump to latest").click()
+
+    expect(app.page.get_by_text("Line 79", exact=True)).to_be_in_viewport()
+
+
+def test_a_server_that_is_restarted_is_found_again(pages: Pages, tmp_path: Path, free_port: int) -> None:
+    def make() -> App:
+        return App(tmp_path / "t.db", models=Models())
+
+    with live_server(app=make, port=free_port) as server:
+        with server.client() as client:
+            thread = client.talked(title="Kept")
+        app = pages.open(server, f"/chats/{thread}")
+        app.expect_state("completed")
+    expect(app.page.get_by_text("The server does not answer.")).to_be_visible()
+
+    with live_server(app=make, port=free_port) as server:
+        expect(app.page.get_by_text("The server does not answer.")).not_to_be_visible()
+        app.send("Again")
+        expect(app.rows()).to_have_count(4)
+        app.expect_state("completed")
+
+
+def test_the_first_paint_is_quick(pages: Pages, server: LiveServer) -> None:
+    app = pages.open(server)
+    app.page.reload()
+    expect(app.message_field()).to_be_visible()
+
+    paint = app.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+
+    assert paint < 1000
