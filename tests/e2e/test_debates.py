@@ -109,7 +109,7 @@ def test_a_warning_is_answered_with_the_judge(warned: tuple[WebApp, str], stage:
     app, id = warned
 
     app.page.get_by_role("dialog").get_by_role("button", name="Stop and judge").click()
-    expect(app.page.get_by_role("heading", name="Judge decides")).to_be_visible()
+    expect(app.page.get_by_role("heading", name="The judge decides")).to_be_visible()
     stage.gate.open()
 
     expect_verdict(app)
@@ -199,7 +199,7 @@ def test_stop_in_a_round_lets_the_judge_decide(pages: Pages, stage: Stage) -> No
     expect(turn(app, "Ada", "Round 1")).to_contain_text(SECOND_FOR)
 
     app.button("Stop and judge").click()
-    expect(app.page.get_by_role("heading", name="Judge decides")).to_be_visible()
+    expect(app.page.get_by_role("heading", name="The judge decides")).to_be_visible()
     stage.gate.open()
 
     expect_verdict(app)
@@ -233,7 +233,7 @@ def test_a_failure_says_why_and_is_retried(pages: Pages, stage: Stage, tmp_path:
     id = stage.create(judge=judge)
     app = pages.open(stage.server, f"/debates/{id}")
 
-    expect(app.page.get_by_role("alert")).to_contain_text("The key is not valid")
+    expect(app.page.get_by_role("alert")).to_contain_text("Judge: The key is not valid")
     app.page.get_by_role("alert").get_by_role("button", name="Retry").click()
 
     expect_verdict(app)

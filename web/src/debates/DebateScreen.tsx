@@ -8,7 +8,7 @@ import type { OpenedThread } from '../wire/types';
 import { columnStyle, Names, RoundSection } from './Columns';
 import { DebateHead } from './DebateHead';
 import { Interject } from './Interject';
-import { EndNotice, ErrorNotice, JudgingNotice, PausedNotice } from './Notices';
+import { EndNotice, ErrorNotice, IdleNotice, JudgingNotice, PausedNotice } from './Notices';
 import { canDo, debateOf, openWarning, roundRows, type Cuts } from './reading';
 import { useActions, type Actions } from './useActions';
 import { useAnnouncements } from './useAnnouncements';
@@ -41,6 +41,7 @@ function DebateBody({ page, debate, replies, cuts, actions }: BodyProps) {
         <div className="debate-sheet" ref={sheet} style={columnStyle(debate.participants.length, wide)}>
           <Names debate={debate} wide={wide} onWiden={widen} />
           {roundRows(debate, replies, cuts).map((row) => <RoundSection key={`${row.phase}-${row.roundNumber}`} debate={debate} row={row} />)}
+          {page.status === 'pending' && <IdleNotice debate={debate} />}
           {debate.state === 'judgeEvaluating' && <JudgingNotice debate={debate} />}
           {debate.state === 'paused' && <PausedNotice debate={debate} cuts={cuts} />}
           {debate.state === 'error' && <ErrorNotice debate={debate} actions={actions} canRetry={canDo(page, 'RETRY')} canRaise={canDo(page, 'RAISE_LIMIT')} />}
@@ -59,7 +60,8 @@ function OpenDebate({ page, debate, replies, cuts, reload }: Omit<BodyProps, 'ac
   const [closed, setClosed] = useState<string | null>(null);
   const warning = openWarning(debate);
   const canAnswer = canDo(page, 'ACKNOWLEDGE_WARNING') && warning !== null;
-  const canInterject = canDo(page, 'INTERJECT');
+  // The judge hears nobody.
+  const canInterject = canDo(page, 'INTERJECT') && debate.state !== 'judgeEvaluating';
   useCommands(canInterject ? [{ id: 'interject', label: 'Interject', group: 'Debate', keys: 'm', run: () => input.current?.focus() }] : []);
   return (
     <section className="screen debate">

@@ -31,6 +31,15 @@ export function pauseText(debate: Debate, cuts: Cuts): string {
   return `${names} had not finished; ${current.missing.length === 1 ? 'that turn is' : 'these turns are'} held again. All others are kept.`;
 }
 
+export function IdleNotice({ debate }: { debate: Debate }) {
+  const isTogether = debate.format !== 'lincoln-douglas';
+  return (
+    <Notice kind="done" title="Not started yet">
+      <p>{isTogether ? 'At the start all debaters make their openings at the same time' : 'At the start the debaters make their openings in turn'}; then {debate.maxRounds === 1 ? 'one round follows' : `${debate.maxRounds} rounds follow`}, and the judge decides.</p>
+    </Notice>
+  );
+}
+
 export function PausedNotice({ debate, cuts }: { debate: Debate; cuts: Cuts }) {
   const { current } = debate;
   const place = current === null || current.target === 'judgeEvaluating' ? 'while the judge decided' : `in ${roundTitle(current.phase, current.roundNumber).toLowerCase()}`;
@@ -40,9 +49,10 @@ export function PausedNotice({ debate, cuts }: { debate: Debate; cuts: Cuts }) {
 
 export function JudgingNotice({ debate }: { debate: Debate }) {
   const [since] = useState(() => Date.now());
+  const name = debate.judge?.name ?? 'Judge';
   const seconds = Math.floor((useNow(true) - since) / 1000);
   return (
-    <Notice kind="live" title={`${debate.judge?.name ?? 'The judge'} decides`}>
+    <Notice kind="live" title={name === 'Judge' ? 'The judge decides' : `${name} decides`}>
       <p>It reads {debate.rounds.length === 1 ? 'one round' : `${debate.rounds.length} rounds`} by {debate.judge?.evaluationCriteria.join(', ')}. <span className="turn-foot" aria-hidden="true">{seconds} s</span></p>
     </Notice>
   );
@@ -63,7 +73,9 @@ export function ErrorNotice({ debate, actions, canRetry, canRaise }: ErrorProps)
   const { cost, limit } = budgetOf(debate);
   const title = isLimit ? `Stopped at the limit of ${formatUsd(limit ?? cost)}` : 'The debate has failed';
   const estimate = error.estimate === undefined ? '' : ` The next call may cost ${formatUsd(error.estimate)}.`;
-  const who = error.participantId === undefined ? '' : `${nameOf(debate, error.participantId)}: `;
+  const isOfJudge = debate.current?.target === 'judgeEvaluating' || error.participantId === debate.judge?.id;
+  const speaker = isOfJudge ? (debate.judge?.name ?? 'Judge') : error.participantId === undefined ? '' : nameOf(debate, error.participantId);
+  const who = speaker === '' ? '' : `${speaker}: `;
   return (
     <Notice kind="error" title={title}>
       <p>{isLimit ? `${formatUsd(cost)} are spent.${estimate} Raise the limit to continue; nothing that was said is lost.` : `${who}${error.message}`}</p>

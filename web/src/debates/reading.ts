@@ -15,7 +15,8 @@ export function nameOf(debate: Debate, id: string): string {
 
 /** The name of a model without its provider; of a long path, the last part. */
 export function modelLabel(model: Model): string {
-  return model.modelId.length > 32 ? (model.modelId.split('/').at(-1) ?? '') : model.modelId;
+  const isPath = model.modelId.startsWith('/') || model.modelId.length > 32;
+  return isPath ? (model.modelId.split('/').at(-1) ?? '') : model.modelId;
 }
 
 /** The content of a thread that is a debate; null if only its journal could be read. */
