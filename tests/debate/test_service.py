@@ -257,6 +257,28 @@ def test_a_debate_is_paused_and_resumed_by_its_thread_or_directly() -> None:
     held(main)
 
 
+def test_a_debate_that_is_read_in_the_middle_has_the_round_in_progress() -> None:
+    """A reader that opens it then needs the turns that are over, which no finished round has yet."""
+
+    async def main(debates: Debates) -> Any:
+        id = await debates.create(CONFIG)
+        assert (await debates.read(id))["current"] is None
+        await debates.start(id)
+        began = await until(debates, id, "round_started")
+        await until(debates, id, "turn_ended", began.seq, participantId="for")
+        await debates.pause(id)
+        current = (await debates.read(id))["current"]
+        await debates.resume(id)
+        await to_the_end(debates, id)
+        assert (await debates.read(id))["current"] is None
+        return current
+
+    current = held(main)
+    assert (current["phase"], current["roundNumber"], current["missing"]) == ("rebuttal", 1, ["against"])
+    assert [said["participantId"] for said in current["responses"]] == ["for"]
+    assert current["target"] == "debating"
+
+
 @pytest.mark.requirement("S4-B12", "S4-B25")
 def test_a_limit_stops_a_debate_until_it_is_raised() -> None:
     """The thread has failed with `cost_limit`, and goes on with the same round."""

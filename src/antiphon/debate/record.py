@@ -7,6 +7,7 @@ from typing import Any
 from antiphon.debate.machine.config import complete, reference
 from antiphon.debate.machine.context import DebateContext, first_context
 from antiphon.debate.machine.reports import result as debate_result
+from antiphon.debate.machine.speakers import missing_speakers, round_number
 from antiphon.threads.kinds import Json, NewText, Record, ThreadSummary, ThreadView, content_of, error_message
 
 
@@ -63,10 +64,10 @@ def read_debate(id: str, snapshot: Json, result: Json | None) -> dict[str, Any]:
     if child is not None:
         context = child["snapshot"]["context"]
         state = _outermost(child["snapshot"]["value"])
-        return {**debate_result(context), "state": state, "interrupted": context["lost"]}
+        return {**debate_result(context), "state": state, "interrupted": context["lost"], "current": _current(context)}
     if result is not None:
-        return {**result["result"], "state": "completed", "interrupted": False}
-    return {**_not_begun(snapshot["context"]["config"]), "state": "idle", "interrupted": False}
+        return {**result["result"], "state": "completed", "interrupted": False, "current": None}
+    return {**_not_begun(snapshot["context"]["config"]), "state": "idle", "interrupted": False, "current": None}
 
 
 def new_texts(before: Json | None, after: Json, result: Json | None) -> Iterator[NewText]:
@@ -133,6 +134,20 @@ def _transcript_view(view: ThreadView) -> DebateView:
         updated=view.updated,
         problem=view.problem,
     )
+
+
+def _current(context: DebateContext) -> Json:
+    """Return the round in progress: its phase and number, its responses so far, and the debaters without one.
+
+    `target` is the state that a debate continues in which was paused or has failed.
+    """
+    return {
+        "phase": context["phase"],
+        "roundNumber": round_number(context),
+        "responses": context["responses"],
+        "missing": missing_speakers(context),
+        "target": context["resumeTarget"],
+    }
 
 
 def _outermost(value: Any) -> str:

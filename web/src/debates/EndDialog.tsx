@@ -1,0 +1,20 @@
+import { Dialog } from '../parts/Dialog';
+import type { Actions } from './useActions';
+
+/** Ask before a debate ends without a verdict: it cannot be continued. */
+export function EndDialog({ actions, onClose }: { actions: Actions; onClose: () => void }) {
+  const end = async () => {
+    if (await actions.stop()) onClose();
+  };
+  const buttons = (
+    <>
+      <button type="button" onClick={onClose}>Keep it</button>
+      <button type="button" className="dangerous" disabled={actions.isBusy} onClick={() => void end()}>End without a verdict</button>
+    </>
+  );
+  return (
+    <Dialog title="End this debate?" onClose={onClose} actions={buttons}>
+      <p>No judge decides, and the debate cannot be continued. What was said is kept.</p>
+    </Dialog>
+  );
+}
