@@ -325,7 +325,8 @@ def killed(streams: int, words: int) -> list[Figure]:
     return [
         Figure(f"killed under {streams} streams: acknowledged and lost", result["lost"], "", 0),
         Figure("… frames twice or missing", result["wrong"], "", 0),
-        Figure("… clients that resumed by themselves", result["resumed"], "", lowest=streams),
+        Figure("… clients that were reading", result["reading"]),
+        Figure("… of these, share that resumed by itself", result["resumed"] / max(1, result["reading"]), "", lowest=1),
     ]
 
 
