@@ -33,6 +33,7 @@ SERVER_PEERS = {
     "uvloop": "0.23.0",
     "orjson": "3.13.0",
 }
+CHAINLIT_PEERS = {"chainlit": "2.12.0", "orjson": "3.13.0"}
 SDK_PEERS = {"anthropic": "2.8.0", "openai": "3.49.0"}
 REPOSITORY = Path(__file__).resolve().parent.parent
 INSTALL_LIMIT_S = 180

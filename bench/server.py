@@ -16,19 +16,22 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import median
 from subprocess import PIPE
 from tempfile import TemporaryDirectory
+from time import perf_counter
 from typing import Any
 
 from antiphon.app import App
 from indexed.library_file import THREADS, library_file
 from lanes import BENCH, environment
-from peers import REPOSITORY, SERVER_PEERS, PeerUnavailable, open_cache, provide_python
+from peers import CHAINLIT_PEERS, REPOSITORY, SERVER_PEERS, PeerUnavailable, open_cache, provide_python
 from serving.killing import kill_under_load
+from serving.proc import others_busy
 from serving.quiet import idle_readers, list_pages, replay
-from tables import ABSENT, print_table, ratio, report
+from tables import ABSENT, print_table, report, spread
 
 TOKEN = "bench-token-" + "0123456789" * 3
 ADDED_MS = 2.0
@@ -52,6 +55,7 @@ class Figure:
     highest: float | None = None
     lowest: float | None = None
     note: str = ""
+    rounds: tuple[float, ...] = ()  # the value of each round, if there were several
 
     def row(self) -> list[str]:
         """The cells of the line."""
@@ -62,7 +66,29 @@ class Figure:
             goal = f"≤ {self.highest:g} {'met' if self.value <= self.highest else 'MISSED'}"
         elif self.lowest is not None:
             goal = f"≥ {self.lowest:g} {'met' if self.value >= self.lowest else 'MISSED'}"
-        return [self.name, f"{ratio(self.value)} {self.unit}".strip(), goal]
+        return [self.name, f"{spread(self.rounds or [self.value])} {self.unit}".strip(), goal]
+
+
+def merge_rounds(rounds: list[list[Figure]]) -> list[Figure]:
+    """The figures of all rounds: the median of each; one that must be 0 is its highest."""
+    merged = []
+    for figure in rounds[0]:
+        same = [other for figures in rounds for other in figures if other.name == figure.name]
+        values = tuple(other.value for other in same if other.value is not None)
+        if values:
+            middle = max(values) if figure.highest == 0 else median(values)
+            figure = replace(figure, value=middle, rounds=values)
+        merged.append(figure)
+    return merged
+
+
+def calibrate() -> str:
+    """The speed of a processor, and what others use of all, before the measurement."""
+    started = perf_counter()
+    sum(number * number for number in range(1_000_000))
+    loop_ms = (perf_counter() - started) * 1000
+    busy = others_busy()
+    return f"calibration: a loop of a million squares takes {loop_ms:.0f} ms; others use {busy:.0%} of the processors"
 
 
 class Bench:
@@ -142,18 +168,39 @@ def relayed(streams: int, words: int) -> list[Figure]:
             "bare": bench.load(url=bare_url, pid=bare.pid, path="/stream", **job),
             "ours": bench.load(url=url, pid=ours.pid, token=TOKEN, model=model_of(provider), **job),
         }
-        peer, problem = run_peer(bench, provider, job)
-    return [*relay_figures(results, streams), *peer_figures(results["ours"], peer, problem, streams)]
+        peers = {peer.name: run_peer(bench, peer, provider, job) for peer in PEERS}
+    figures = relay_figures(results, streams)
+    for name, (result, problem) in peers.items():
+        figures += peer_figures(name, results["ours"], result, problem, streams)
+    return figures
 
 
-def run_peer(bench: Bench, provider: str, job: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """The same streams through FastAPI and LangGraph, or why there are none."""
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Another server that does the same job: its name, module, packages, and the path of a stream."""
+
+    name: str
+    module: str
+    packages: dict[str, str]
+    path: str
+
+
+PEERS = (
+    Peer("FastAPI and LangGraph, which stores no words", "langgraph", SERVER_PEERS, "/stream/{}"),
+    Peer("Chainlit, which stores nothing", "chainlit", CHAINLIT_PEERS, "socket.io"),
+)
+
+
+def run_peer(bench: Bench, peer: Peer, provider: str, job: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """The same streams through a peer, or why there are none."""
     try:
-        python = str(provide_python(open_cache(None), SERVER_PEERS, "server"))
-        process, url = bench.start("serving.langgraph_peer", str(bench.folder), provider, python=python)
+        python = str(provide_python(open_cache(None), peer.packages, peer.module))
+        process, url = bench.start(f"serving.{peer.module}_peer", str(bench.folder), provider, python=python)
     except PeerUnavailable as reason:
         return {}, str(reason)
-    return bench.load(url=url, pid=process.pid, path="/stream/{}", **job), ""
+    result = bench.load(url=url, pid=process.pid, path=peer.path, **job)
+    process.kill()
+    return result, ""
 
 
 def relay_figures(results: dict[str, dict[str, Any]], streams: int) -> list[Figure]:
@@ -167,48 +214,63 @@ def relay_figures(results: dict[str, dict[str, Any]], streams: int) -> list[Figu
         Figure("… the former over the latter", ours["cpu_us"] / bare["cpu_us"], "", CPU_RATIO),
         Figure("… of the load, apart", ours["load_cpu_us"], "µs"),
         Figure("words that were lost or came twice", ours["wrong"], "", 0),
+        Figure("share of time in which the server waited for a processor", ours["waited"]),
+        Figure("words per CPU second, antiphon", 1e6 / ours["cpu_us"]),
+        Figure("memory of a stream, antiphon", stream_kb(ours, streams), "KB"),
+        Figure("p95 of a word, antiphon", ours["p95_ms"], "ms"),
     ]
 
 
-def peer_figures(ours: dict[str, Any], peer: dict[str, Any], problem: str, streams: int) -> list[Figure]:
-    """The lines beside the peer."""
+def stream_kb(part: dict[str, Any], streams: int) -> float:
+    """Memory of one stream: that of the process while all run, less that of the idle one."""
+    return float(part["memory_mb"] - part["idle_mb"]) * 1024 / streams
+
+
+def peer_figures(name: str, ours: dict[str, Any], peer: dict[str, Any], problem: str, streams: int) -> list[Figure]:
+    """The lines beside a peer."""
     if "failed" in ours or "cpu_us" not in peer:
-        return [Figure("words per CPU second of the peer", None, note=problem or str(peer.get("failed")))]
-
-    def memory(part: dict[str, Any]) -> float:
-        return float(part["memory_mb"] - part["idle_mb"]) * 1024 / streams
-
+        return [Figure(f"words per CPU second, {name}", None, note=problem or str(peer.get("failed")))]
+    short = name.partition(",")[0]
     return [
-        Figure("words per CPU second, antiphon", 1e6 / ours["cpu_us"]),
-        Figure("… FastAPI and LangGraph, which stores no words", 1e6 / peer["cpu_us"]),
-        Figure("… the former over the latter", peer["cpu_us"] / ours["cpu_us"]),
-        Figure("memory of a stream, antiphon", memory(ours), "KB"),
-        Figure("… FastAPI and LangGraph", memory(peer), "KB"),
-        Figure("p95 of a word, antiphon", ours["p95_ms"], "ms"),
-        Figure("… FastAPI and LangGraph", peer["p95_ms"], "ms"),
+        Figure(f"words per CPU second, {name}", 1e6 / peer["cpu_us"]),
+        Figure(f"… antiphon over {short}", peer["cpu_us"] / ours["cpu_us"]),
+        Figure(f"memory of a stream, {short}", stream_kb(peer, streams), "KB"),
+        Figure(f"p95 of a word, {short}", peer["p95_ms"], "ms"),
     ]
 
 
 def crowds(counts: list[int], words: int) -> list[Figure]:
     """Streams of 20 words a second, more and more at once."""
     best = 0
+    is_late = False
     figures = []
     for count in counts:
         report(f"{count} streams at once")
         with opened() as bench:
             _, provider = bench.start("serving.provider", str(words))
-            _, url = bench.serve("crowd")
-            result = bench.load(url=url, streams=count, words=words, token=TOKEN, model=model_of(provider))
+            process, url = bench.serve("crowd")
+            job = {"streams": count, "words": words, "token": TOKEN, "model": model_of(provider)}
+            result = bench.load(url=url, pid=process.pid, **job)
         if "failed" in result:
             figures.append(Figure(f"p95 of a word, {count} streams", None, note=result["failed"]))
             break
-        figures.append(Figure(f"p95 of a word, {count} streams; {result['wrong']} lost", result["p95_ms"], "ms"))
-        if result["p95_ms"] > P95_MS or result["wrong"]:
-            break
-        best = count
+        figures += crowd_figures(count, result)
+        is_late = is_late or result["p95_ms"] > P95_MS or bool(result["wrong"])
+        best = best if is_late else count
     return [
         *figures,
         Figure("streams of 20 words a second in real time", best, "", lowest=min(LEAST_STREAMS, counts[-1])),
+    ]
+
+
+def crowd_figures(count: int, result: dict[str, Any]) -> list[Figure]:
+    """The lines of so many streams at once."""
+    return [
+        Figure(f"p50 of a word, {count} streams", result["p50_ms"], "ms"),
+        Figure(f"p95 of a word, {count} streams", result["p95_ms"], "ms"),
+        Figure(f"… words lost or twice, {count} streams", result["wrong"], "", 0),
+        Figure(f"… CPU of a word, {count} streams", result["cpu_us"], "µs"),
+        Figure(f"… share of time in which the server waited for a processor, {count} streams", result["waited"]),
     ]
 
 
@@ -263,7 +325,8 @@ def killed(streams: int, words: int) -> list[Figure]:
     return [
         Figure(f"killed under {streams} streams: acknowledged and lost", result["lost"], "", 0),
         Figure("… frames twice or missing", result["wrong"], "", 0),
-        Figure("… clients that resumed by themselves", result["resumed"], "", lowest=streams),
+        Figure("… clients that were reading", result["reading"]),
+        Figure("… of these, share that resumed by itself", result["resumed"] / max(1, result["reading"]), "", lowest=1),
     ]
 
 
@@ -272,6 +335,8 @@ def main() -> int:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer and shorter streams, less than a minute")
     parser.add_argument("--only", choices=("latency", "relayed", "crowds", "quiet", "killed"))
+    parser.add_argument("--rounds", type=int, default=1, help="measure so often, and print medians")
+    parser.add_argument("--streams", type=int, nargs="+", default=[100, 250, 375, 500], help="numbers of streams")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     is_quick = arguments.quick
@@ -280,14 +345,15 @@ def main() -> int:
     parts: dict[str, Callable[[], list[Figure]]] = {
         "latency": lambda: latency(words),
         "relayed": lambda: relayed(50 if is_quick else 100, words),
-        "crowds": lambda: crowds([100] if is_quick else [100, 250, 375, 500], words),
+        "crowds": lambda: crowds([100] if is_quick else arguments.streams, words),
         "quiet": lambda: quiet(500 if is_quick else 2_000, 1_000 if is_quick else ENTRIES, cache),
         "killed": lambda: killed(50 if is_quick else 200, words),
     }
+    print(calibrate(), file=sys.stderr)
     figures: list[Figure] = []
     for name, part in parts.items():
         if arguments.only in (None, name):
-            figures += part()
+            figures += merge_rounds([part() for _ in range(arguments.rounds)])
     report("")
     print_table("The server, on a computer that is shared", ["", "", "goal"], [figure.row() for figure in figures])
     if arguments.json:

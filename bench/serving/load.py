@@ -11,73 +11,21 @@ import json
 import re
 import resource
 import sys
-from statistics import median
-from time import monotonic_ns, process_time
+from time import monotonic_ns
 from typing import Any
 from urllib.parse import urlsplit
 
 import uvloop
 
-from serving.proc import cpu_s, memory_mb
+from serving.proc import memory_mb
+from serving.socket_io import SocketListener
+from serving.words import WORD, Tally
 
-WORD = re.compile(rb"(\d+)@(\d+) ")
 FRAME = b"\n\n"
 TEXT = b'"kind":"text"'
 CHUNK = b"content"
 AT_ONCE = 20  # requests under way at once, while threads are made
 LIMIT_S = 60
-
-
-class Tally:
-    """What all streams have received."""
-
-    def __init__(self, streams: int, words: int, pid: int | None) -> None:
-        self.words = words
-        self.pid = pid
-        self.delays_us: list[int] = []
-        self.received = 0
-        self.wrong = 0  # words that came twice, late or not at all
-        self._waiting = streams
-        self._left = streams
-        self._marks: list[tuple[float, float, int, int]] = []
-        self.memory_mb = 0.0
-        self.over = asyncio.Event()
-
-    def begin(self) -> None:
-        """A stream has its first word."""
-        self._waiting -= 1
-        if self._waiting == 0:
-            self._mark()
-
-    def end(self) -> None:
-        """A stream has its last word."""
-        if len(self._marks) == 1:
-            self._mark()
-            self.memory_mb = memory_mb(self.pid) if self.pid else 0.0
-        self._left -= 1
-        if self._left == 0:
-            self.over.set()
-
-    def _mark(self) -> None:
-        used = cpu_s(self.pid) if self.pid else 0.0
-        self._marks.append((used, process_time(), self.received, len(self.delays_us)))
-
-    def figures(self) -> dict[str, Any]:
-        """The figures of the time in which all streams ran."""
-        if len(self._marks) < 2:
-            return {"failed": "the streams did not run together"}
-        first, last = self._marks
-        words = max(1, last[2] - first[2])
-        delays = sorted(self.delays_us[first[3] : last[3]]) or [0]
-        return {
-            "words": words,
-            "cpu_us": (last[0] - first[0]) / words * 1e6,
-            "load_cpu_us": (last[1] - first[1]) / words * 1e6,
-            "p50_ms": median(delays) / 1000,
-            "p95_ms": delays[len(delays) * 95 // 100] / 1000,
-            "memory_mb": self.memory_mb,
-            "wrong": self.wrong,
-        }
 
 
 class Listener(asyncio.Protocol):
@@ -92,7 +40,7 @@ class Listener(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Send the request."""
-        self._transport = transport
+        self._transport: Any = transport
         transport.write(self._request)  # type: ignore[attr-defined]
 
     def data_received(self, data: bytes) -> None:
@@ -103,20 +51,9 @@ class Listener(asyncio.Protocol):
             for frame in whole.split(FRAME):
                 if self._marker in frame:
                     for number, sent in WORD.findall(frame):
-                        self._take(int(number), now - int(sent))
-
-    def _take(self, number: int, delay_us: int) -> None:
-        tally = self._tally
-        if number != self._next:
-            tally.wrong += abs(number - self._next)
-        self._next = number + 1
-        tally.received += 1
-        tally.delays_us.append(delay_us)
-        if number == 0:
-            tally.begin()
-        elif number == tally.words - 1:
-            tally.end()
-            self._transport.close()
+                        self._next = self._tally.take(int(number), now - int(sent), self._next)
+            if self._next == self._tally.words:
+                self._transport.close()
 
 
 class Target:
@@ -182,12 +119,22 @@ async def run_relays(target: Target, tally: Tally, streams: int, path: str) -> N
     await tally.over.wait()
 
 
+async def run_sockets(target: Target, tally: Tally, streams: int) -> None:
+    """Streams over socket.io."""
+    loop = asyncio.get_running_loop()
+    for _ in range(streams):
+        await loop.create_connection(lambda: SocketListener(target.host, tally), target.host, target.port)
+    await tally.over.wait()
+
+
 async def main(job: dict[str, Any]) -> None:
     """Read all streams to their end; print what was measured."""
     target = Target(job["url"], job.get("token", ""))
     tally = Tally(job["streams"], job["words"], job.get("pid"))
     idle_mb = memory_mb(job["pid"]) if job.get("pid") else 0.0
-    if "path" in job:
+    if job.get("path") == "socket.io":
+        work = run_sockets(target, tally, job["streams"])
+    elif "path" in job:
         work = run_relays(target, tally, job["streams"], job["path"])
     else:
         work = run_threads(target, tally, job["streams"], job["model"])

@@ -364,3 +364,37 @@ def test_a_stored_letter_that_is_due_waits_although_it_is_not_queued_yet() -> No
                 assert (state.waiting, state.timers) == (waiting, timers)
 
     simulate(main)
+
+
+def test_the_latest_entries_of_watched_trees_are_in_memory() -> None:
+    async def main() -> None:
+        async with runtime(CountingStore(), PINGED) as host:
+            root = await host.create("pinged")
+            await grow(host, root, 3)
+            assert host.recent(root, 0) is None
+            watch = host.watch([root])
+            await anext(watch)
+            await grow(host, root, 2)
+
+            assert [entry.seq for entry in host.recent(root, 5) or ()] == [6]
+            assert [entry.seq for entry in host.recent(root, 4) or ()] == [5, 6]
+            assert host.recent(root, 6) == []
+            assert host.recent(root, 3) is None
+            await watch.aclose()
+            assert host.recent(root, 5) is None
+
+    simulate(main)
+
+
+def test_a_watched_tree_that_is_deleted_has_no_entries_in_memory() -> None:
+    async def main() -> None:
+        async with runtime(CountingStore(), PINGED) as host:
+            root = await host.create("pinged")
+            watch = host.watch([root])
+            await anext(watch)
+            await grow(host, root, 2)
+            await host.delete(root)
+
+            assert host.recent(root, 1) is None
+
+    simulate(main)

@@ -4,6 +4,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,17 @@ def test_a_stream_that_is_cut_while_a_reply_arrives_has_no_gap_and_no_repeat(
             break
 
     assert ids == history(client, thread)
+
+
+def test_readers_at_once_get_every_frame_of_a_reply_once(client: CheckedClient) -> None:
+    thread = client.chat()
+    with ThreadPoolExecutor(3) as pool:
+        readings = [pool.submit(read_to_end, client, f"/threads/{thread}/events") for _ in range(3)]
+        client.post(f"/threads/{thread}/messages", {"text": "Hello"})
+        received = [reading.result(PATIENCE_S) for reading in readings]
+
+    assert received[0] == received[1] == received[2]
+    assert [frame["id"] for frame in received[0]] == history(client, thread)
 
 
 @settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -271,6 +283,16 @@ def test_a_reader_that_does_not_read_is_not_read_for_and_is_cut_off(long_thread:
     assert whole > 700
     assert written < whole / 2
     assert received < 1_500_000
+
+
+def test_readers_beside_one_that_does_not_read_miss_nothing(long_thread: tuple[LiveServer, str]) -> None:
+    server, thread = long_thread
+    path = f"/threads/{thread}/events"
+    with server.client() as client, closing(open_stream(server, path)), ThreadPoolExecutor(2) as pool:
+        readings = [pool.submit(read_to_end, client, path) for _ in range(2)]
+        received = [[frame["id"] for frame in reading.result(PATIENCE_S)] for reading in readings]
+
+        assert received == [history(client, thread)] * 2
 
 
 def counter(client: CheckedClient, name: str) -> int:

@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from antiphon import OtherHistory, Quarantined
 from antiphon.app import App
 from antiphon.errors import Code
 from antiphon.messages import ToolCall, ToolResult
-from antiphon.providers.base import Delta, TextDelta, ToolStart
+from antiphon.providers.base import Delta, Done, Request, TextDelta, ToolStart
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.registry import Models
 from antiphon.runtime import feed
@@ -27,11 +27,13 @@ from antiphon.threads.errors import UnknownThread
 from antiphon.threads.following import ThreadChange, is_idle
 from tests.fixtures.chats import Clerk, Teller, told
 from tests.fixtures.debates import CONFIG, brief
+from tests.fixtures.faulty_store import FaultyStore
 
 FILED = ([ToolStart("c1", "file")], [TextDelta("Filed, "), TextDelta("as asked.")])
 HELLO: list[Delta] = [TextDelta("Good "), TextDelta("evening.")]
 AUTO = {"mode": "auto"}
 EVERY_AGE = 1 << 60
+COUNTED = 40
 Making = Callable[[App], Awaitable[str]]
 
 
@@ -508,6 +510,36 @@ def test_many_threads_are_followed_together_with_the_list() -> None:
             assert set(kinds(then, three)) <= {"created", "changed"}
             assert kinds(then, one) == ["changed"]
             assert "behind" not in [change.kind for change in then]
+
+    asyncio.run(main())
+
+
+class Counter(Teller):
+    """A model that says numbers, each by itself."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
+        """Count."""
+        for number in range(COUNTED):
+            yield TextDelta(f"{number} ")
+            await turns()
+        yield Done("end")
+
+
+def test_words_of_a_followed_thread_are_not_read_from_the_store() -> None:
+    async def main() -> None:
+        store = FaultyStore(MemoryStore(), lambda number: False)
+        async with App(store, models=Counter().models, toolbox=Clerk(), window_ms=0) as app:
+            id = await new_chat(app)
+            listener = Listener(app, {id: 0})
+            changes = await listener.read()
+            await app.chats.say(id, "Count")
+            store.calls.clear()
+            while len(texts := [a for a in activities_of(changes, id) if a.kind == "text"]) < COUNTED:
+                changes += await listener.read()
+            reads = [name for name in store.calls if name in ("entries", "summary")]
+
+            assert [a for a in await read(app, id) if a.kind == "text"] == texts
+            assert len(reads) < len(texts) / 2
 
     asyncio.run(main())
 

@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing, nullcontext
 from contextvars import ContextVar
 
 from antiphon.errors import Code
-from antiphon.providers.base import DEFAULT_TIMEOUTS, Delta, Model, Request, Timeouts
+from antiphon.providers.base import DEFAULT_TIMEOUTS, Delta, Model, Request, TextDelta, Timeouts
 from antiphon.providers.boundary import Boundary
 from antiphon.providers.circuit import Circuit
 from antiphon.providers.clock import LOOP_CLOCK, ProviderClock
@@ -92,14 +92,16 @@ class RemoteModel:
                         async for chunk in chunks:
                             timer.pause()
                             has_deltas = False
-                            for delta in boundary.deltas(decoder.feed(chunk)):
+                            pause_ms = READ_PAUSE_MS.get()()
+                            deltas = boundary.deltas(decoder.feed(chunk))
+                            for delta in _join_texts(deltas) if pause_ms else deltas:
                                 has_deltas = True
                                 yield delta
                             if decoder.finished:
                                 await _drain(chunks)
                                 return
                             if has_deltas:
-                                if pause_ms := READ_PAUSE_MS.get()():
+                                if pause_ms:
                                     await asyncio.sleep(pause_ms / 1000)
                                 timer.start(timeouts.between_deltas_ms)
                             else:
@@ -134,6 +136,26 @@ class RemoteModel:
             key_prefix=prefix,
             connect_ms=timeouts.connect_ms,
         )
+
+
+def _join_texts(deltas: Iterable[Delta]) -> Iterator[Delta]:
+    """Iterate over deltas, with texts that follow each other as one; those before an error come first."""
+    texts: list[str] = []
+    try:
+        for delta in deltas:
+            if isinstance(delta, TextDelta):
+                texts.append(delta.text)
+                continue
+            if texts:
+                yield TextDelta("".join(texts))
+                texts.clear()
+            yield delta
+    except ProviderError:
+        if texts:
+            yield TextDelta("".join(texts))
+        raise
+    if texts:
+        yield TextDelta("".join(texts))
 
 
 async def _read_error_body(response: HttpResponse) -> bytes:

@@ -17,11 +17,12 @@ COALESCE_MS = 50
 COALESCE_SIZE = 4096
 # The longest window of a busy process; a longer one that is set stays as it is.
 LONGEST_MS = 150
-# Milliseconds that a late timer adds to the window, for each that it is late on average, and the time of that average.
-GROWTH = 25
-AVERAGED_MS = 200
 # A process whose timers are later than this on average is busy; those of a quiet one are late by up to a millisecond.
 BUSY_MS = 2.0
+# Milliseconds that the window grows by for each beyond that; the time of the average, and the most that a timer counts.
+GROWTH = 25
+AVERAGED_MS = 200
+MOST_WEIGHT = 0.25
 # Windows of a busy process end at multiples of this, so that the texts of many streams are stored together.
 GRID_MS = 10
 
@@ -47,7 +48,8 @@ class CoalescingWindow:
         """The window at present; none if none is set."""
         if not self.shortest_ms:
             return 0.0
-        return max(self.shortest_ms, min(LONGEST_MS, self.shortest_ms + GROWTH * self._late_ms))
+        growth = GROWTH * max(0.0, self._late_ms - BUSY_MS)
+        return max(self.shortest_ms, min(LONGEST_MS, self.shortest_ms + growth))
 
     @property
     def is_busy(self) -> bool:
@@ -75,7 +77,7 @@ class CoalescingWindow:
         """Take note of how late a timer is: late ones are the load of the event loop."""
         if self._now_ms is not None:
             now = self._now_ms()
-            weight = min(1.0, (now - self._noted_ms) / AVERAGED_MS)
+            weight = min(MOST_WEIGHT, (now - self._noted_ms) / AVERAGED_MS)
             self._late_ms += weight * (max(0.0, now - due_ms) - self._late_ms)
             self._noted_ms = now
 

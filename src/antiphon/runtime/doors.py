@@ -42,6 +42,10 @@ class Doors(Protocol):
         """Iterate over the journal of a tree as `feed` does, by lists of the entries that are there."""
         ...
 
+    def recent(self, root: str, after: int) -> list[Entry] | None:
+        """Return the entries after a step of a tree that is watched or followed, or None if the store must be read."""
+        ...
+
     def watch(self, roots: Collection[str] = ()) -> AsyncIterator[TreeChanges]:
         """Iterate over the trees that change: on every step of some, when the root actor of others is concerned."""
         ...

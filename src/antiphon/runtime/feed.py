@@ -95,6 +95,7 @@ class Feeds:
         """Yield the trees that have changed, until the feeds are closed; first, that the reader is behind."""
         watch = _Watch(roots)
         self._watches.append(watch)
+        tails = {root: self._open_tail(root) for root in watch.roots}
         try:
             while not self._closed:
                 changes = watch.changes
@@ -107,6 +108,24 @@ class Feeds:
                 raise self._failure
         finally:
             self._watches.remove(watch)
+            for root, tail in tails.items():
+                self._close_tail(root, tail)
+
+    def recent(self, root: str, after: int) -> list[Entry] | None:
+        """Return the entries after a step of a tree that is watched or followed, or None if the store must be read."""
+        tail = self._tails.get(root)
+        entries = None if tail is None else tail.after(after)
+        return None if entries is None else [_copy(entry) for entry in entries]
+
+    def _open_tail(self, root: str) -> _Tail:
+        tail = self._tails.setdefault(root, _Tail())
+        tail.readers += 1
+        return tail
+
+    def _close_tail(self, root: str, tail: _Tail) -> None:
+        tail.readers -= 1
+        if tail.readers == 0 and self._tails.get(root) is tail:
+            del self._tails[root]
 
     async def follow(self, root: str, after: int | str = 0, *, wait_for_release: bool = False) -> AsyncIterator[Entry]:
         """Yield every entry after a sequence number or cursor, once, in order, until the tree has ended.
@@ -125,8 +144,7 @@ class Feeds:
         if isinstance(after, str):
             ids, last = await self._history(root)
             after = ids.resolve(root, after, last)
-        tail = self._tails.setdefault(root, _Tail())
-        tail.readers += 1
+        tail = self._open_tail(root)
         endings = -1  # those after which the tree was seen to be active
         try:
             while not (self._closed or tail.is_removed):
@@ -156,9 +174,7 @@ class Feeds:
             if tail.is_removed:
                 raise UnknownRoot(f"{root!r} was deleted after step {after}")
         finally:
-            tail.readers -= 1
-            if tail.readers == 0 and self._tails.get(root) is tail:
-                del self._tails[root]
+            self._close_tail(root, tail)
 
     async def _last_step(self, root: str, wait_for_release: bool) -> int | None:
         """Return the last step of a tree that has ended, or None of one that may continue."""

@@ -199,6 +199,10 @@ class Runtime:
         self._check_loop()
         return self.feeds.pages(root, after, wait_for_release=wait_for_release)
 
+    def recent(self, root: str, after: int) -> list[Entry] | None:
+        """Return the entries after a step of a tree that is watched or followed, or None if the store must be read."""
+        return self.feeds.recent(root, after)
+
     def watch(self, roots: Collection[str] = ()) -> AsyncIterator[TreeChanges]:
         """Iterate over the trees that change: on every step of some, when the root actor of others is concerned."""
         self._check_loop()

@@ -194,6 +194,13 @@ class _Reader:
 
     async def read(self, id: str, change: Change) -> AsyncIterator[ThreadChange]:
         """Iterate over the changes of a thread that were not read."""
+        place = self._places.get(id)
+        if change == "step" and place is not None:
+            entries = self._runtime.recent(id, place.after)
+            if entries is not None:  # as while a reply arrives: nothing is read from the store
+                async for item in _activity_changes(place, entries):
+                    yield item
+                return
         summary = await self._store.summary(id)
         if summary is None:
             yield ThreadChange("removed", id)
@@ -222,9 +229,15 @@ class _Reader:
                 place.skip(error.first - 1)
                 yield ThreadChange("moved", id, place.cursor, reason=str(error))
                 continue
-            for entry in page:
-                for activity in await place.read(entry):
-                    yield ThreadChange("activity", id, activity.cursor, activity)
+            async for item in _activity_changes(place, page):
+                yield item
+
+
+async def _activity_changes(place: Place, entries: list[Entry]) -> AsyncIterator[ThreadChange]:
+    """Iterate over the activities of steps of a thread."""
+    for entry in entries:
+        for activity in await place.read(entry):
+            yield ThreadChange("activity", place.id, activity.cursor, activity)
 
 
 def _listed(change: Change, summary: TreeSummary) -> ChangeKind | None:
