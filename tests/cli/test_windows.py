@@ -214,3 +214,14 @@ def test_a_server_that_is_not_there_is_said() -> None:
     assert result.returncode == 1
     assert "no answer from http://127.0.0.1:9" in result.stderr
     assert os.linesep.join(result.stderr.splitlines()[1:]) == ""
+
+
+def test_a_wrong_token_is_refused_with_where_to_put_the_right_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTIPHON_TOKEN", "wrong")
+    with live_server() as server:
+        result = antiphon("threads", "list", "--server", server.address)
+
+    assert result.returncode == 1
+    assert "set ANTIPHON_TOKEN" in result.stderr
+    assert "--token-file" in result.stderr
+    assert "open the address" not in result.stderr

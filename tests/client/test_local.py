@@ -17,6 +17,7 @@ import pytest
 
 from antiphon.client import local
 from antiphon.client.local import (
+    EarlyStart,
     LocalServerError,
     ensure_server,
     find_server,
@@ -26,8 +27,9 @@ from antiphon.client.local import (
     request,
     server_environment,
     socket_path,
+    start_early,
 )
-from tests.fixtures.local_server import until_gone, windows_on
+from tests.fixtures.local_server import is_alive, until_gone, windows_on
 
 
 @pytest.fixture
@@ -209,7 +211,7 @@ def test_a_busy_server_of_another_version_is_refused_with_the_command_to_use(
 
     async def scenario() -> str:
         path = socket_path(store)
-        await local._start(store, path, ())
+        await local._until_ready(store, local._spawn(store, ()))
         reader, writer = await asyncio.open_unix_connection(str(path))
         writer.write(b"GET /events HTTP/1.1\r\nHost: local\r\nAccept: text/event-stream\r\n\r\n")
         await reader.readuntil(b"behind")
@@ -233,3 +235,27 @@ def test_a_store_that_another_program_owns_is_named_in_the_error(store: Path) ->
 
         with pytest.raises(LocalServerError, match=f"in use by process {os.getpid()}"):
             asyncio.run(ensure_server(store))
+
+
+def test_a_server_is_started_early_and_waited_for_later(store: Path) -> None:
+    async def scenario() -> tuple[int, EarlyStart | None]:
+        early = start_early(store)
+        assert early is not None
+        assert start_early(store) is None  # it is the turn of the first
+        path = await ensure_server(store, started=early)
+        server = await read_server(path)
+        assert server is not None
+        return server.pid, start_early(store)
+
+    pid, again = asyncio.run(scenario())
+
+    assert again is None
+    assert is_alive(pid)
+
+
+def test_a_server_that_fails_after_an_early_start_is_reported(store: Path) -> None:
+    store.mkdir()
+    early = start_early(store)
+
+    with pytest.raises(LocalServerError, match="or use --no-server"):
+        asyncio.run(ensure_server(store, started=early))

@@ -260,3 +260,54 @@ def test_neither_token_nor_key_is_in_a_response_a_log_or_a_metric(
     assert CANARY not in everything
     assert KEY not in everything
     assert CANARY.encode() not in files
+
+
+def exchange(server: LiveServer, sent: bytes) -> bytes:
+    """All that a server answers on one connection, until it closes it."""
+    with socket.create_connection(("127.0.0.1", server.port), PATIENCE_S) as connection:
+        connection.sendall(sent)
+        return connection.makefile("rb").read()
+
+
+@pytest.mark.parametrize("socket_of", ["tcp", "unix"])
+def test_a_body_with_two_lengths_is_refused_and_the_connection_closed(short_folder: Path, socket_of: str) -> None:
+    head = f"Host: localhost\r\nAuthorization: Bearer {CANARY}\r\nContent-Type: application/json\r\n"
+    twice = f"POST /threads HTTP/1.1\r\n{head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    smuggled = f"GET /threads HTTP/1.1\r\n{head}\r\n"
+    with live_server(short_folder / "s.db", socket=short_folder / "s.sock") as server:
+        if socket_of == "tcp":
+            answer = exchange(server, (twice + smuggled).encode())
+        else:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(PATIENCE_S)
+                connection.connect(str(short_folder / "s.sock"))
+                connection.sendall((twice + smuggled).replace("Host: localhost", "Host: local").encode())
+                answer = connection.makefile("rb").read()
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"connection: close" in answer.lower()
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "LOCALHOST"])
+def test_a_whole_address_as_the_target_is_answered_by_its_host(server: LiveServer, host: str) -> None:
+    """RFC 9112, 3.2.2: the host of the target counts, and not the header."""
+    target = f"http://{host}:{server.port}/threads?limit=1"
+    head = f"Host: evil.example\r\nAuthorization: Bearer {CANARY}\r\nConnection: close\r\n"
+
+    answer = exchange(server, f"GET {target} HTTP/1.1\r\n{head}\r\n".encode())
+    root = exchange(server, f"GET http://{host}/healthz HTTP/1.1\r\n{head}\r\n".encode())
+
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert b'"items"' in answer
+    assert root.startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_wrong_token_is_told_apart_from_none(server: LiveServer) -> None:
+    with httpx2.Client(base_url=server.address) as client:
+        missing = client.get("/threads").json()["detail"]
+        wrong = client.get("/threads", headers={"authorization": "Bearer x"}).json()["detail"]
+
+    assert "open the address" in missing
+    assert "open the address" not in wrong
+    assert "wrong, was revoked or has expired" in wrong

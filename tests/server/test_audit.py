@@ -10,6 +10,7 @@ import pytest
 from antiphon.server.audit import AuditEvent, AuditLog, read_audit
 from antiphon.server.limits import REFUSALS_PER_MINUTE
 from antiphon.server.tokens import TokenFile
+from tests.fixtures.mcp_wire import McpWire
 from tests.fixtures.server import CheckedClient, LiveServer, live_server
 
 CHAT = {"kind": "chat", "model": "scripted:demo"}
@@ -146,3 +147,14 @@ def test_a_disk_that_refuses_is_no_error_of_the_request(tmp_path: Path) -> None:
 
     log.write(event("a"))
     assert json.dumps([path.name for path in tmp_path.iterdir()]) == '["audit.jsonl"]'
+
+
+def test_calls_over_mcp_are_written_with_their_thread(tmp_path: Path) -> None:
+    arguments = {"text": "Hello", "model": "scripted:demo", "waitSeconds": 0}
+    with live_server(folder=tmp_path) as server, McpWire(server) as wire:
+        created = wire.result("tools/call", {"name": "send_message", "arguments": arguments})
+        thread = created["structuredContent"]["thread"]
+        wire.result("tools/call", {"name": "stop_thread", "arguments": {"thread": thread}})
+        server.wait_until_idle(thread)
+
+    assert [row[4] for row in rows(tmp_path) if row[3] == "/mcp"][-2:] == [thread, thread]

@@ -352,3 +352,20 @@ def test_a_file_of_tokens_that_others_can_change_lets_no_user_in(tmp_path: Path)
         with people.client("ann") as client, server.client() as operator:
             assert client.problem("GET", "/threads") == (401, "unauthenticated")
             assert operator.get("/threads")["items"]
+
+
+@pytest.mark.parametrize("store", [":memory:", "s.db"])
+def test_a_prefix_finds_own_threads_behind_those_of_many_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
+) -> None:
+    for module in ("index", "memory_index"):
+        monkeypatch.setattr(f"antiphon.stores.{module}.MOST_IDS", 2)
+    with live_server(store if store == ":memory:" else tmp_path / store, folder=tmp_path / "users") as server:
+        people = People(server, tmp_path / "users")
+        with server.client() as operator:
+            for number, owner in enumerate(("bob", "bob", "bob", "ann", "ann")):
+                operator.post("/threads", {**CHAT, "id": f"x{number}", "owner": owner})
+        with people.client("ann") as ann:
+            listed = ann.get("/threads?prefix=x")["items"]
+
+    assert [row["id"] for row in listed] == ["x3", "x4"]

@@ -43,7 +43,7 @@ HOST = "local"
 ANSWER_S = 5.0
 START_S = 30.0
 POLL_S = 0.02
-READY = b"ready\n"
+READY = "ready\n"  # what a server prints when it listens
 MOST_REPLY = 1_000_000
 MOST_LOG = 1_000_000
 MOST_TAIL = 4_000
@@ -130,9 +130,16 @@ def _make_private(folder: Path) -> None:
 
 
 async def find_server(store: Path) -> Path | None:
-    """Return the socket of the server of a store, if it answers."""
+    """Return the socket of the server of a store, if it answers.
+
+    A server of another version ends if it is idle; raise `LocalServerError` if it is in use.
+    """
     path = socket_path(store)
-    return None if await read_server(path) is None else path
+    server = await read_server(path)
+    if server is None or server.version == VERSION:
+        return None if server is None else path
+    await _replace(path, server)
+    return None
 
 
 async def read_server(path: Path) -> ServerInfo | None:
@@ -312,13 +319,6 @@ async def _until_ready(store: Path, server: StartingServer) -> None:
         await asyncio.sleep(POLL_S)
     if server.process.returncode:
         raise LocalServerError(f"{_tail(log_path(store), server.log_offset)}\nor use --no-server".strip())
-
-
-def say_ready() -> None:
-    """Tell the window that has started this process that it listens; what is printed after that goes to the log."""
-    with suppress(OSError):  # the window has ended
-        os.write(1, READY)
-    os.dup2(2, 1)
 
 
 def server_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -33,6 +33,10 @@ BY_CODE: Mapping[str, type[Exception]] = {
     "unknown_thread": thread_errors.UnknownThread,
     "wrong_kind": thread_errors.WrongKind,
 }
+NO_TOKEN = (
+    "the server does not accept the token, or needs one; set ANTIPHON_TOKEN to the one that it printed, or that "
+    "`antiphon tokens add` has made, or pass it with --token-file FILE or token=…"
+)
 UNKNOWN = "the server answered with status {status}, and not with a problem; check the address"
 
 
@@ -60,8 +64,10 @@ def error_of(problem: Json, *, thread: str = "", request: str | None = None, cur
     kind = _class_of(problem)
     if kind is None:
         status = int(problem.get("status", 500))
-        problem_class = NotAuthenticated if code == "unauthenticated" else UnexpectedProblem
-        return problem_class(code, detail, status=status, recoverable=bool(problem.get("recoverable")))
+        is_recoverable = bool(problem.get("recoverable"))
+        if code == "unauthenticated":
+            return NotAuthenticated(code, NO_TOKEN, status=status, recoverable=is_recoverable)
+        return UnexpectedProblem(code, detail, status=status, recoverable=is_recoverable)
     facts = {"thread": thread, "root": thread, "request": request, "cursor": cursor, **_facts(problem)}
     return _make(kind, detail, facts)
 

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from urllib.parse import parse_qsl
 
+from starlette.types import Scope
+
 from antiphon.server.authentication import Authentication, Caller
 from antiphon.server.problems import ProblemError
 from antiphon.server.settings import LOOPBACK, ServerSettings
@@ -16,6 +18,12 @@ BEARER = "bearer "
 APP_ADDRESS = re.compile(
     r"/(?:inspector|chats|runs|debates)(?:/[A-Za-z0-9_.%~-]{1,600})?(?:\?[A-Za-z0-9_.%~=&:-]{0,600})?"
 )
+SCHEMES = ("http", "https")
+NO_TOKEN = (
+    "the token is missing; open the address that `antiphon serve` printed, "
+    "or send the header Authorization: Bearer TOKEN"
+)
+WRONG_TOKEN = "the token is wrong, was revoked or has expired; send the one that `antiphon serve` printed, or your own"
 
 
 class Headers:
@@ -40,6 +48,28 @@ class Headers:
             if key == name:
                 return value
         return None
+
+
+def read_target(scope: Scope) -> None:
+    """Read a target that is a whole address as its path; its host is then that of the request (RFC 9112, 3.2.2).
+
+    Raise `ProblemError` for an address that is none.
+    """
+    scheme, separator, rest = scope["path"].partition("://")
+    if not separator or scheme.lower() not in SCHEMES:
+        return
+    host, _, path = rest.partition("/")
+    if not host or "@" in host or not host.isascii():
+        raise ProblemError("bad_header", "the target of the request is no address of this server")
+    others = [(name, value) for name, value in scope["headers"] if name.lower() != b"host"]
+    scope["headers"] = [(b"host", host.encode()), *others]
+    scope["path"] = f"/{path}"
+    scope["raw_path"] = b"/" + scope["raw_path"].partition(b"://")[2].partition(b"/")[2]
+
+
+def has_two_lengths(headers: Headers) -> bool:
+    """Return whether a body has two lengths, of which a proxy may have read the other one (RFC 9112, 6.3)."""
+    return headers.get("transfer-encoding") is not None and headers.get("content-length") is not None
 
 
 def check_host(headers: Headers, settings: ServerSettings) -> str:
@@ -95,11 +125,7 @@ def authenticate(headers: Headers, host: str, settings: ServerSettings, authenti
     else:
         caller = None
     if caller is None:
-        raise ProblemError(
-            "unauthenticated",
-            "the token is missing or wrong; open the address that `antiphon serve` printed, "
-            "or send the header Authorization: Bearer TOKEN",
-        )
+        raise ProblemError("unauthenticated", NO_TOKEN if authorization is None else WRONG_TOKEN)
     return caller
 
 

@@ -16,7 +16,7 @@ from antiphon.server.contracts import Contract, schemas
 from antiphon.server.error_responses import error_response
 from antiphon.server.guard import CODE, Guard
 from antiphon.server.problems import BY_CLASS, ProblemError, problem_of
-from antiphon.server.routes import FACADES, OWN_ROUTES, all_routes, load_facade
+from antiphon.server.routes import FIRST_ROUTES, MODULES, all_routes, load_routes
 from antiphon.server.settings import ServerSettings
 from antiphon.server.tracing import Tracing
 from antiphon.server.windows.local import LocalServer
@@ -54,45 +54,44 @@ def build_asgi(app: App, settings: ServerSettings, local: LocalServer | None = N
     )
     api.state.context = context
     api.state.contracts = contracts
-    for routes in OWN_ROUTES:
+    for routes in FIRST_ROUTES:
         api.include_router(routes.router)
     for kind in {ProblemError, HTTPException, RequestValidationError, *(kind for kind, _ in BY_CLASS), Exception}:
         api.add_exception_handler(kind, _answer_error)
-    facades = FacadeLoader(api)
-    api.openapi = lambda: _document(api, facades)  # type: ignore[method-assign]
+    loader = RouteLoader(api)
+    api.openapi = lambda: _document(api, loader)  # type: ignore[method-assign]
     if local is None or local.mode != "local":
-        facades.load_all()
-    return Tracing(Guard(facades, context)), context
+        loader.load_all()
+    return Tracing(Guard(loader, context)), context
 
 
-class FacadeLoader:
-    """Application that loads the routes of a facade when the first request for it comes."""
+class RouteLoader:
+    """Application that loads routes when the first request for them comes."""
 
     def __init__(self, api: FastAPI) -> None:
         self._api = api
-        self._missing = set(FACADES)
+        self._missing = list(MODULES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
         if self._missing and scope["type"] == "http":
-            self._load(scope["path"].split("/", 2)[1])
+            first = scope["path"].split("/", 2)[1]
+            self._load([module for module in self._missing if first in MODULES[module]])
         await self._api(scope, receive, send)
 
     def load_all(self) -> None:
-        """Load the routes of all facades."""
-        for name in FACADES:
-            self._load(name)
+        """Load all routes."""
+        self._load(list(self._missing))
 
-    def _load(self, name: str) -> None:
-        if name in self._missing:
-            for routes in load_facade(name):
-                self._api.include_router(routes.router)
-            self._missing.remove(name)
+    def _load(self, modules: list[str]) -> None:
+        for module in modules:
+            self._api.include_router(load_routes(module).router)
+            self._missing.remove(module)
 
 
-def _document(api: FastAPI, facades: FacadeLoader) -> dict[str, Any]:
+def _document(api: FastAPI, loader: RouteLoader) -> dict[str, Any]:
     if api.openapi_schema is None:
-        facades.load_all()
+        loader.load_all()
         document = get_openapi(title=api.title, version=api.version, routes=api.routes)
         document.setdefault("components", {}).setdefault("schemas", {}).update(schemas())
         document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}

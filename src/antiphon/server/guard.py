@@ -24,6 +24,8 @@ from antiphon.server.access import (
     entry_address,
     entry_cookie,
     has_transport_policy,
+    has_two_lengths,
+    read_target,
 )
 from antiphon.server.audit import AuditEvent
 from antiphon.server.authentication import OPERATOR, Authentication, Caller, now_ms
@@ -89,6 +91,7 @@ class _Exchange:
         self._is_body_read = False
         self._host = ""
         self._has_events = False
+        self._is_last = False  # the connection is closed after the response
         self._is_ended = False  # the token was revoked or has expired meanwhile
         self._stack = ExitStack()
 
@@ -162,7 +165,11 @@ class _Exchange:
         """Return whether a request is passed to its route; raise `ProblemError` if it is refused."""
         settings = self._context.settings
         metrics = self._context.metrics
+        read_target(self._scope)
         headers = Headers(self._scope["headers"])
+        if has_two_lengths(headers):
+            self._is_last = True
+            raise ProblemError("bad_header", "the request has Transfer-Encoding and Content-Length; send one of them")
         path: str = self._scope["path"]
         method: str = self._scope["method"]
         if is_local(self._scope):
@@ -269,6 +276,8 @@ class _Exchange:
                 name.lower() == b"content-type" and value.startswith(EVENTS) for name, value in message["headers"]
             )
             safe = {**SAFE_HEADERS, "x-request-id": self._id}
+            if self._is_last:
+                safe["connection"] = "close"
             if has_transport_policy(self._host, self._context.settings):
                 safe["strict-transport-security"] = TRANSPORT_POLICY
             more = [(name.encode(), value.encode()) for name, value in safe.items() if name.encode() not in names]

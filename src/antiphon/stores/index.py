@@ -128,9 +128,9 @@ class FileIndex:
             return []
         return await self._store.query(lambda connection: _Finder(connection, search, after).find(limit))
 
-    async def ids(self, prefix: str, kind: str | None = None) -> list[str]:
+    async def ids(self, prefix: str, kind: str | None = None, owner: str | None = None) -> list[str]:
         """List the ids of trees with rows that start with a prefix."""
-        arguments = (storable(prefix), kind, MOST_IDS)
+        arguments = (storable(prefix), kind, MOST_IDS, owner)
         query = self._sql["ids_from"]
         rows = await self._store.query(lambda connection: connection.execute(query, arguments).fetchall())
         return [id for (id,) in rows]

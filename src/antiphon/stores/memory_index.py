@@ -112,9 +112,9 @@ class MemoryIndex:
         matching.sort(reverse=True)
         return [TextMatch(root, matching_line(search, text), place) for place, root, text in matching[: max(0, limit)]]
 
-    async def ids(self, prefix: str, kind: str | None = None) -> list[str]:
+    async def ids(self, prefix: str, kind: str | None = None, owner: str | None = None) -> list[str]:
         """List the ids of trees with rows that start with a prefix."""
-        trees = [tree for tree in self._listed() if kind in (None, tree.row.kind)]
+        trees = [tree for tree in self._listed() if kind in (None, tree.row.kind) and owner in (None, tree.row.owner)]
         return sorted(tree.root for tree in trees if tree.root.startswith(prefix))[:MOST_IDS]
 
     async def find_outdated(self, *versions: int) -> list[str]:

@@ -12,11 +12,12 @@ from antiphon.runtime.doors import Doors
 from antiphon.runtime.errors import JournalCompacted, OtherHistory, UnknownRoot
 from antiphon.runtime.histories import HistoryIds, parse_cursor
 from antiphon.runtime.records import Change, Entry, TreeState, TreeSummary
-from antiphon.threads.activity import Activity, activities
+from antiphon.threads.activity import WORDS, Activity, activities
 from antiphon.threads.errors import UnknownThread
 from antiphon.threads.offsets import Offsets
 
 PAGE = 500  # entries read from the store at a time
+KINDS_OF_WORDS = frozenset(WORDS.values())
 # Statuses in which a thread has nothing to do, though a task waits for the person or a timer is set.
 RESTING = ("pending", "waiting")
 # Statuses in which a thread has nothing to do once its tasks are over, though a timer is set.

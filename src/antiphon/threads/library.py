@@ -138,9 +138,10 @@ class Library:
         ids = await self.index.ids(start, kind)
         return [start] if start in ids else ids
 
-    async def find_views(self, start: str, kind: str | None = None) -> list[ThreadView]:
-        """Return the threads whose ids start with a prefix, as `find` does."""
-        ids = await self.find(start, kind)
+    async def find_views(self, start: str, kind: str | None = None, owner: str | None = None) -> list[ThreadView]:
+        """Return the threads whose ids start with a prefix, as `find` does; `owner` selects those of one owner."""
+        ids = await self.index.ids(start, kind, owner)
+        ids = [start] if start in ids else ids
         trees = await self.index.get(ids)
         return [self._view(trees[id]) for id in ids if id in trees]
 

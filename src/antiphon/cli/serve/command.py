@@ -21,8 +21,7 @@ from antiphon.cli.serve.settings import (
     server_settings,
 )
 from antiphon.cli.serve.tools import open_toolbox
-from antiphon.cli.serve.windows import ServedElsewhere, open_local, open_windows
-from antiphon.client.local import say_ready
+from antiphon.cli.serve.windows import ServedElsewhere, open_local, open_windows, say_ready
 
 if TYPE_CHECKING:
     from antiphon.server.running import Binding

@@ -29,21 +29,22 @@ async def open_app(
     """
     from antiphon.providers.registry import Models
     from antiphon.server.models import ServedModels, WindowModels
-    from antiphon.server.windows.keys import WindowKeys
+    from antiphon.server.windows.keys import ServedKeys, WindowKeys
     from antiphon.server.windows.prices import WindowPrices
 
     limits = owner_limits(options)
     if local is None:
-        served = Models() if options.any_model else ServedModels()
+        keys = ServedKeys()
+        served = Models(keys=keys) if options.any_model else ServedModels(keys=keys)
         return await stack.enter_async_context(
             App(store, models=served, toolbox=toolbox, limits=limits, window_ms=options.window_ms)
         )
-    keys = WindowKeys(local.windows)
+    window_keys = WindowKeys(local.windows)
     folders = local.folders
     prices = WindowPrices(local.windows)
 
     def make() -> App:
-        models = Models(keys=keys) if is_free or options.any_model else WindowModels(keys=keys)
+        models = Models(keys=window_keys) if is_free or options.any_model else WindowModels(keys=window_keys)
         return App(
             store,
             models=models,

@@ -2,11 +2,13 @@
 
 import logging
 import os
-from contextlib import AsyncExitStack
+import sys
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from antiphon.cli.frame import UsageError
+from antiphon.cli.render.plain import write
 from antiphon.client import local as windows
 from antiphon.paths import store_files, undo_path
 from antiphon.threads.toolbox import Toolbox
@@ -35,6 +37,13 @@ def open_local(stack: AsyncExitStack, store: Path, mode: "Mode", others: Toolbox
     local = LocalServer(path, store.resolve(), mode, folders)
     stack.push_async_callback(local.servers.close)
     return local
+
+
+def say_ready() -> None:
+    """Tell the window that has started this process that it listens; what is printed after that goes to the log."""
+    with suppress(OSError):  # the window has ended
+        write(sys.stdout, windows.READY)
+    os.dup2(2, 1)
 
 
 def is_used_by_windows() -> bool:

@@ -152,6 +152,10 @@ async def find_address(options: argparse.Namespace, store: Path, *, starts: bool
         return address
     if not local.is_enabled(os.environ, options):
         return None
+    # Imported before the server is waited for, because the HTTP library is slow to load.
+    if starts:
+        import antiphon.client.client  # noqa: F401
+
     try:
         started: local.EarlyStart | None = getattr(options, STARTED, None)
         return await (local.ensure_server(store, started=started) if starts else local.find_server(store))
@@ -163,7 +167,10 @@ async def _address_of_owner(options: argparse.Namespace, store: Path, error: Sto
     """Return the server that has taken the store meanwhile; raise `StoreBusy` again if there is none."""
     if not getattr(options, "no_server", False) and local.missing_packages():
         raise StoreBusy(f"{error}; {local.NOT_INSTALLED}") from error
-    path = await local.find_server(store) if local.is_enabled(os.environ, options) else None
+    try:
+        path = await local.find_server(store) if local.is_enabled(os.environ, options) else None
+    except local.LocalServerError as problem:
+        raise UsageError(str(problem)) from error
     if path is None:
         raise error
     return path

@@ -90,7 +90,7 @@ class TreeIndex(Protocol):
         """Find trees by the words of their texts, the newest match first, each tree once."""
         ...
 
-    async def ids(self, prefix: str, kind: str | None = None) -> list[str]:
+    async def ids(self, prefix: str, kind: str | None = None, owner: str | None = None) -> list[str]:
         """List the ids of trees with rows that start with a prefix, at most `MOST_IDS` of them."""
         ...
 

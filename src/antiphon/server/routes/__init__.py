@@ -1,43 +1,39 @@
 """The routes of the server: each calls one method of the app; those of facades speak other protocols.
 
-Facades are loaded when they are needed: a server that a window has started is waited for, and windows use none of them.
+Routes that windows seldom use are loaded when they are needed, because the first window waits for its server.
 """
 
 from collections.abc import Mapping
 from importlib import import_module
 
 from antiphon.server.contracts import Routes
-from antiphon.server.routes import (
-    actions,
-    actors,
-    administration,
-    catalog,
-    charts,
-    local,
-    streams,
-    system,
-    threads,
-    web,
-    windows,
+from antiphon.server.routes import actions, local, streams, system, threads, windows
+
+FIRST_ROUTES: tuple[Routes, ...] = tuple(
+    module.routes for module in (threads, actions, streams, system, local, windows)
 )
-
-MODULES = (threads, actions, streams, catalog, charts, actors, administration, web, system, local, windows)
-OWN_ROUTES: tuple[Routes, ...] = tuple(module.routes for module in MODULES)
-FACADES: Mapping[str, tuple[str, ...]] = {
-    "v1": ("openai.chat_routes", "openai.response_routes", "openai.model_routes"),
-    "agui": ("agui",),
-    "vercel": ("vercel",),
-    "mcp": ("mcp.http",),
+MODULES: Mapping[str, tuple[str, ...]] = {
+    "routes.catalog": ("models", "agents", "tools"),
+    "routes.charts": ("charts",),
+    "routes.actors": ("actors",),
+    "routes.administration": ("audit", "backup"),
+    "routes.web": ("", "new", "chats", "runs", "debates", "inspector", "assets"),
+    "facades.openai.chat_routes": ("v1",),
+    "facades.openai.response_routes": ("v1",),
+    "facades.openai.model_routes": ("v1",),
+    "facades.agui": ("agui",),
+    "facades.vercel": ("vercel",),
+    "facades.mcp.http": ("mcp",),
 }
-"""Modules of the facades, by the first part of their paths."""
+"""First parts of the paths of other routes, by their modules."""
 
 
-def load_facade(name: str) -> list[Routes]:
-    """Load the routes of a facade."""
-    modules = [import_module(f"antiphon.server.facades.{module}") for module in FACADES[name]]
-    return [module.routes for module in modules]
+def load_routes(module: str) -> Routes:
+    """Load the routes of a module."""
+    routes: Routes = import_module(f"antiphon.server.{module}").routes
+    return routes
 
 
 def all_routes() -> list[Routes]:
     """Load all routes."""
-    return [*OWN_ROUTES, *(routes for name in FACADES for routes in load_facade(name))]
+    return [*FIRST_ROUTES, *map(load_routes, MODULES)]

@@ -10,7 +10,7 @@ from antiphon.providers.catalog import ModelListing, list_models
 from antiphon.server.context import Context
 from antiphon.server.contracts import Routes, json_response
 from antiphon.server.replies import AgentList, ModelList, ToolList
-from antiphon.server.windows.keys import WindowKeys
+from antiphon.server.windows.keys import ServedKeys, WindowKeys
 from antiphon.server.windows.local import is_local
 from antiphon.server.windows.rules import offered_tools
 
@@ -20,7 +20,7 @@ routes = Routes("catalog")
 @routes.add("GET", "/models", "Models, and whether they can be used here", gives=ModelList)
 async def read_models(context: Context) -> Response:
     """A provider that cannot be used has one row with the reason."""
-    keys = None if context.local is None else WindowKeys(context.local.windows)
+    keys = ServedKeys() if context.local is None else WindowKeys(context.local.windows)
     rows = await asyncio.to_thread(list_models, keys)  # it may ask a local server
     return json_response({"items": [model_row(row) for row in rows]})
 

@@ -98,9 +98,7 @@ async def list_threads(
     library = context.app.library
     owner = require_own_name(caller, owner)
     if prefix is not None:
-        matching = [
-            view for view in await library.find_views(prefix, kind) if caller.is_operator or view.owner == caller.user
-        ]
+        matching = await library.find_views(prefix, kind, None if caller.is_operator else caller.user)
         return json_response({"items": [view_to_json(view) for view in matching], "next": None})
     if words is not None:
         matches = await library.search(words, limit, after=after, owner=owner)

@@ -100,6 +100,32 @@ class Windows:
         return None
 
 
+class ServedKeys:
+    """Keys of the operator: `KeySource` whose texts do not say to clients over TCP where the key file is."""
+
+    __slots__ = ("_keys",)
+
+    def __init__(self, keys: Keys | None = None) -> None:
+        self._keys = keys or Keys()
+
+    def find(self, name: str) -> Secret | None:
+        """Return the key of a provider, or of a server by its base URL; None if there is none."""
+        try:
+            return self._keys.find(name)
+        except ProviderError as error:
+            if IS_LOCAL.get():
+                raise
+            raise ProviderError(error.code, self._hide(error.message)) from None
+
+    def advice(self, name: str) -> str:
+        """Explain how to provide a missing key."""
+        advice = self._keys.advice(name)
+        return advice if IS_LOCAL.get() else self._hide(advice)
+
+    def _hide(self, text: str) -> str:
+        return text.replace(str(self._keys.path), "the key file of the server")
+
+
 class WindowKeys:
     """Keys of the window that works on a thread, and after them those of the server: `KeySource`."""
 
@@ -107,7 +133,7 @@ class WindowKeys:
 
     def __init__(self, windows: Windows, own: Keys | None = None) -> None:
         self._windows = windows
-        self._own = own or Keys()
+        self._own = ServedKeys(own)
 
     def find(self, name: str) -> Secret | None:
         """Return the key of a provider, or of a server by its base URL; None if there is none.

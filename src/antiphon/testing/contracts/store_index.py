@@ -175,6 +175,8 @@ class IndexFacts:
 
         assert await store.index.ids("a") == ["aB", "ab"]
         assert await store.index.ids("a", "run") == ["aB"]
+        assert await store.index.ids("a", owner="nobody") == []
+        assert await store.index.ids("a", "run", "") == ["aB"]
         assert await store.index.ids("%") == []
 
     @on_a_store

@@ -114,7 +114,9 @@ async def _create(call: McpCall, kind: str, settings: Mapping[str, Any], letter:
             await call.check(body["id"])
             await require_kind(call.context, body["id"], kind)
             return str(body["id"])
-    return await create_from_body(call.context, body)
+    thread = await create_from_body(call.context, body)
+    call.note(thread)
+    return thread
 
 
 def _letter(call: McpCall, arguments: Mapping[str, Any]) -> str | None:

@@ -59,6 +59,7 @@ class McpCall:
     report: Callable[[float, str], Awaitable[None]]
     asker: Asker | None = None
     continuation: Continuation | None = None
+    note: Callable[[str], None] = lambda thread: None  # names the thread of the call in the audit log
 
     @property
     def threads(self) -> Threads:
@@ -68,6 +69,7 @@ class McpCall:
     async def check(self, thread: str) -> None:
         """Raise an error if a thread does not exist or belongs to another user."""
         await check_owner(self.context, self.caller, thread)
+        self.note(thread)
 
 
 async def follow(call: McpCall, thread: str, after: int | str, wait_s: float) -> None:

@@ -17,7 +17,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from antiphon.server.callers import CALLER, OPERATOR, Caller
+from antiphon.server.callers import CALLER, OPERATOR, Caller, note_thread
 from antiphon.server.context import ServerContext
 from antiphon.server.facades.mcp.actions import continue_call
 from antiphon.server.facades.mcp.calls import (
@@ -106,7 +106,12 @@ class Handlers:
             await request.session.report_progress(progress, message=message)
 
         continuation, rounds = _continuation(params)
-        return McpCall(self._context, caller_of(request), report, _asker(request, rounds), continuation)
+
+        def note(thread: str) -> None:
+            if request.request is not None:
+                note_thread(request.request, thread)
+
+        return McpCall(self._context, caller_of(request), report, _asker(request, rounds), continuation, note)
 
     async def list_resources(
         self, request: Context, params: mcp_types.PaginatedRequestParams | None

@@ -16,7 +16,7 @@ from mcp.server.streamable_http import EventStore, StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message, Receive, Scope, Send
 
-from antiphon.server.callers import CALLER, Caller
+from antiphon.server.callers import CALLER, THREAD, Caller
 from antiphon.server.context import ServerContext
 from antiphon.server.facades.mcp.protocol import build_protocol
 from antiphon.server.facades.mcp.stored_events import StoredEvents
@@ -76,7 +76,12 @@ class McpSessions:
         caller: Caller = scope[CALLER]
         name = f"user {caller.user}" if caller.user else OPERATOR_NAME
         user = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
-        await self._manager.handle_request({**scope, "user": user}, receive, send)
+        inner = {**scope, "user": user}
+        try:
+            await self._manager.handle_request(inner, receive, send)
+        finally:
+            if THREAD in inner:  # for the audit log
+                scope[THREAD] = inner[THREAD]
 
 
 class McpResponse(Response):

@@ -94,7 +94,8 @@ order by id;
 select actor.id
 from actor
 join index_row on index_row.actor = actor.n
-where actor.id >= ?1 and actor.id < ?1 || char(1114111) and substr(actor.id, 1, length(?1)) = ?1 and (?2 is null or kind = ?2)
+where actor.id >= ?1 and actor.id < ?1 || char(1114111) and substr(actor.id, 1, length(?1)) = ?1
+  and (?2 is null or kind = ?2) and (?4 is null or owner = ?4)
 order by actor.id
 limit ?3;
 
