@@ -56,13 +56,10 @@ class RunClient:
             # The runtime will settle what was lost, or the run continues by itself.
             status = await self.follow()
         if status == "interrupted" or (status == "waiting" and await self._is_lost()):
-            status = await self._continue()
+            self._view.line(RESUMING)
+            self._after = (await self._threads.resume(self.id)).seq - 1
+            status = await self.follow()
         return status
-
-    async def _continue(self) -> str:
-        self._view.line(RESUMING)
-        self._after = (await self._threads.resume(self.id)).seq - 1
-        return await self.follow()
 
     async def _is_lost(self) -> bool:
         """Return whether the process that asked is gone; a question outlives it, a request for permission does not."""
@@ -88,7 +85,7 @@ class RunClient:
         while status == "interrupted" and self._client is not None:
             self._view.line(RESUMING)
             try:
-                self._after = (await self._threads.resume(self.id)).seq - 1
+                await self._threads.resume(self.id)
             except Refused:
                 if await self._threads.status(self.id) == status:
                     raise
