@@ -15,14 +15,15 @@ import pytest
 from antiphon.client.local import read_server, socket_path
 from tests.fixtures.chats import ECHO, echo_server
 from tests.fixtures.command import antiphon
+from tests.fixtures.debate_scripts import TOPIC, debaters, prices
 from tests.fixtures.local_server import until_gone, windows_on
 from tests.fixtures.processes import processes_in
 from tests.fixtures.scripted_team import calls, says, script
 from tests.fixtures.server import window_client
 
-TOPIC = "Should a city close its centre to private cars?"
 PLAN = '{"steps": ["Write add.py"], "confidence": 0.9}'
 PATIENCE_S = 60
+NEVER_MS = 600_000
 
 
 @pytest.fixture
@@ -72,18 +73,38 @@ def until(window: "subprocess.Popen[str]", kind: str) -> list[dict[str, Any]]:
     raise AssertionError(f"there was no {kind}: {window.stderr.read()}")
 
 
+def rest_of(window: "subprocess.Popen[str]") -> list[dict[str, Any]]:
+    """The rest of what a window prints until it ends by itself."""
+    assert window.stdout is not None
+    assert window.stderr is not None
+    rows = [json.loads(line) for line in window.stdout]  # lines that were read ahead are among them
+    assert rows, window.stderr.read()
+    window.wait(PATIENCE_S)
+    return rows
+
+
 def end_of(window: "subprocess.Popen[str]") -> dict[str, Any]:
     """The last line of a window that ends by itself."""
-    out, err = window.communicate(timeout=PATIENCE_S)
-    assert out, err
-    return dict(json.loads(out.splitlines()[-1]))
+    return rest_of(window)[-1]
 
 
-def writing(tmp_path: Path, delay_ms: int) -> str:
-    """A team that waits, and then writes a file."""
+def writing(tmp_path: Path, delay_ms: int = 0) -> str:
+    """A team that writes a file, and then says so after a while."""
     slow = {"system": "developer", "after": "write_file", "steps": [{"delay_ms": delay_ms}, {"text": "Written."}]}
     write = calls("developer", "write_file", {"path": "add.py", "content": "1\n"})
     return script(tmp_path, slow, write, says("planner", PLAN))
+
+
+def slow_reply(tmp_path: Path, delay_ms: int) -> str:
+    """A model that pauses in the middle of a reply."""
+    return script(tmp_path, {"steps": [{"text": "Half of "}, {"delay_ms": delay_ms}, {"text": "it."}]})
+
+
+def slow_debaters(tmp_path: Path) -> tuple[str, Callable[[], None]]:
+    """Debaters who take seconds for a word, and a function that makes them quick."""
+    slow = debaters(tmp_path, 5_000)
+    quick = Path(debaters(tmp_path).removeprefix("scripted:"))
+    return slow, lambda: Path(slow.removeprefix("scripted:")).write_text(quick.read_text("utf-8"), "utf-8") and None
 
 
 def run(model: str, folder: Path, *more: object) -> tuple[object, ...]:
@@ -104,10 +125,10 @@ def statuses() -> dict[str, str]:
     return {row["kind"]: row["status"] for row in rows}
 
 
-def test_a_run_a_debate_and_a_chat_work_on_one_store_at_once(start: Start, folder: Path) -> None:
+def test_a_run_a_debate_and_a_chat_work_on_one_store_at_once(start: Start, tmp_path: Path, folder: Path) -> None:
     windows = [
-        start("run", "-m", "scripted:agents", "--mode", "auto-edit", "--workspace", folder, "Write greet.py"),
-        start("debate", TOPIC, "-m", "scripted:debate", "--rounds", 1),
+        start(*run(writing(tmp_path), folder)),
+        start("debate", TOPIC, "-m", debaters(tmp_path), "--rounds", 1),
         start("chat", "-m", "scripted:demo", "Hello"),
     ]
 
@@ -116,7 +137,7 @@ def test_a_run_a_debate_and_a_chat_work_on_one_store_at_once(start: Start, folde
     assert [end["status"] for end in ends] == ["completed"] * 3
     assert [window.returncode for window in windows] == [0, 0, 0]
     assert statuses() == {"run": "completed", "debate": "completed", "chat": "completed"}
-    assert (folder / "greet.py").exists()
+    assert (folder / "add.py").exists()
 
 
 def waiting_team(tmp_path: Path) -> str:
@@ -132,7 +153,7 @@ def test_a_killed_window_of_a_run_disturbs_nobody_and_is_attached_again(
     killed = start(
         "run", "-m", waiting_team(tmp_path), "--arbiter", "rules", "--mode", "auto", "--workspace", folder, "Go"
     )
-    debate = start("debate", TOPIC, "-m", "scripted:debate", "--rounds", 1)
+    debate = start("debate", TOPIC, "-m", debaters(tmp_path), "--rounds", 1)
     until(killed, "tool_called")
 
     killed.kill()
@@ -150,12 +171,12 @@ def test_a_killed_window_of_a_run_disturbs_nobody_and_is_attached_again(
 def test_a_run_whose_server_is_killed_goes_on_and_loses_nothing(
     start: Start, store: Path, tmp_path: Path, folder: Path
 ) -> None:
-    window = start(*run(writing(tmp_path, 1_000), folder))
+    window = start(*run(writing(tmp_path, NEVER_MS), folder))
     before = until(window, "tool_ended")
+    writing(tmp_path)
 
     kill_server(store)
-    out, _ = window.communicate(timeout=PATIENCE_S)
-    *rest, end = [json.loads(line) for line in out.splitlines()]
+    *rest, end = rest_of(window)
 
     assert (end["status"], end["summary"], window.returncode) == ("completed", "Written.", 0)
     with window_client(socket_path(store)) as client:
@@ -166,52 +187,45 @@ def test_a_run_whose_server_is_killed_goes_on_and_loses_nothing(
 def test_a_window_says_that_its_server_has_ended_and_which_continues(
     start: Start, store: Path, tmp_path: Path, folder: Path
 ) -> None:
-    window = start(*run(writing(tmp_path, 1_000), folder), output="")
+    window = start(*run(writing(tmp_path, NEVER_MS), folder), output="")
     assert window.stderr is not None
     assert any("write_file ok" in line for line in window.stderr)
+    writing(tmp_path)
 
     killed = kill_server(store)
-    out, rest = window.communicate(timeout=PATIENCE_S)
+    lines = window.stderr.read()
 
     server = asyncio.run(read_server(socket_path(store)))
     assert server is not None
-    assert f"the server of this store (process {killed}) has ended; process {server.pid} continues" in rest
-    assert "the process of this run was lost; continuing from its last step" in rest
-    assert out == "Written.\n"
+    assert f"the server of this store (process {killed}) has ended; process {server.pid} continues" in lines
+    assert "the process of this run was lost; continuing from its last step" in lines
 
 
-def test_a_debate_whose_server_is_killed_goes_on_with_the_next(start: Start, store: Path) -> None:
-    window = start("debate", TOPIC, "-m", "scripted:debate", "--rounds", 1)
-    until(window, "turn_ended")
-
-    kill_server(store)
-
-    assert (end_of(window)["outcome"], window.returncode) == ("verdict", 0)
-
-
-def test_a_question_whose_server_is_killed_is_answered_by_the_next(start: Start, store: Path, tmp_path: Path) -> None:
-    model = script(tmp_path, {"steps": [{"text": "Half of "}, {"delay_ms": 1_000}, {"text": "it."}]})
-    window = start("chat", "-m", model, "Hello")
-    until(window, "text")
-
-    kill_server(store)
-
-    end = end_of(window)
-    assert (end["status"], window.returncode) == ("completed", 0)
-    assert end["text"].endswith("it.")
-
-
-def test_windows_of_a_killed_server_start_one_together(start: Start, store: Path, tmp_path: Path) -> None:
-    model = script(tmp_path, {"steps": [{"text": "Half of "}, {"delay_ms": 1_000}, {"text": "it."}]})
+def test_windows_of_a_killed_server_start_one_together_and_go_on(start: Start, store: Path, tmp_path: Path) -> None:
+    slow, hurry = slow_debaters(tmp_path)
+    model = slow_reply(tmp_path, NEVER_MS)
     windows = [start("chat", "-m", model, "Hello") for _ in range(2)]
-    windows.append(start("debate", TOPIC, "-m", "scripted:debate", "--rounds", 1))
-    until(windows[0], "text")
-    until(windows[1], "text")
-    until(windows[2], "turn_started")
+    windows.append(start("debate", TOPIC, "-m", slow, "--rounds", 1))
+    for window in windows:
+        until(window, "text")
+    slow_reply(tmp_path, 0)
+    hurry()
 
     kill_server(store)
 
-    assert [end_of(window)["status"] for window in windows] == ["completed"] * 3
+    ends = [end_of(window) for window in windows]
+    assert [end["status"] for end in ends] == ["completed"] * 3
+    assert [end["text"].endswith("it.") for end in ends[:2]] == [True, True]
+    assert ends[2]["outcome"] == "verdict"
+
+
+def test_a_debate_is_priced_by_the_file_of_its_window(start: Start, tmp_path: Path) -> None:
+    options = ["-m", debaters(tmp_path), "--rounds", 1, "--prices", prices(tmp_path), "--limit", 5]
+
+    end = end_of(start("debate", TOPIC, *options))
+
+    assert end["status"] == "completed"
+    assert end["result"]["costUsd"] > 0
 
 
 def test_a_chat_has_the_tools_of_its_mcp_servers_in_its_folder(store: Path, tmp_path: Path, folder: Path) -> None:
