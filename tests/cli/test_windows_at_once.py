@@ -225,7 +225,7 @@ def test_a_debate_is_priced_by_the_file_of_its_window(start: Start, tmp_path: Pa
     end = end_of(start("debate", TOPIC, *options))
 
     assert end["status"] == "completed"
-    assert end["result"]["costUsd"] > 0
+    assert float(end["result"]["costTracker"]["totalCost"]) > 0
 
 
 def test_a_chat_has_the_tools_of_its_mcp_servers_in_its_folder(store: Path, tmp_path: Path, folder: Path) -> None:

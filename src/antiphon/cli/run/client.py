@@ -82,7 +82,7 @@ class RunClient:
         A run whose server has ended is continued by the next server.
         """
         status = await self._follow()
-        while status == "interrupted" and self._client is not None:
+        while await self._is_left_by_server(status):
             self._view.line(RESUMING)
             try:
                 await self._threads.resume(self.id)
@@ -93,6 +93,15 @@ class RunClient:
             status = await self._follow()
         return status
 
+    async def _is_left_by_server(self, status: str) -> bool:
+        """Return whether the server that ran this has ended, so that the run has to be resumed."""
+        if self._client is None or status not in ("interrupted", "waiting"):
+            return False
+        if status == "interrupted":
+            return True
+        context = await self._threads.content(self.id)
+        return context is not None and bool(context["lostAgents"])
+
     async def _follow(self) -> str:
         idle = self._threads.until_idle(self.id, self._after)
         async with auto_refresh(self._view):
@@ -101,10 +110,10 @@ class RunClient:
         return idle.status or ""
 
     async def wait_for_status(self) -> str:
-        """Print activities until the run has another status, and then as `follow` does."""
+        """Print activities until the run has another status or has lost its process, and then as `follow` does."""
         async for activity in self._threads.follow(self.id, self._after):
             await self._handle(activity)
-            if activity.kind == "status":
+            if activity.kind in ("status", "interrupted"):
                 break
         return await self.follow()
 
