@@ -139,11 +139,9 @@ class ChatClient:
         if printed.status != "interrupted" or self._window is None or self._window.restarts == restarts:
             return printed
         self.view.line(RESUMING)
-        try:
-            receipt = await self.app.threads.resume(self.open_thread())
-        except Refused:  # another window has continued it
-            return await self._print(self._after)
-        return await self._print(receipt.seq - 1)
+        with suppress(Refused):  # another window has continued it
+            await self.app.threads.resume(self.open_thread())
+        return await self._print(self._after)
 
     async def _print_once(self, after: int | str, stats: ReplyStats | None) -> ReplyStats:
         thread = self.open_thread()

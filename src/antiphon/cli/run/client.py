@@ -56,13 +56,10 @@ class RunClient:
             # The runtime will settle what was lost, or the run continues by itself.
             status = await self.follow()
         if status == "interrupted" or (status == "waiting" and await self._is_lost()):
-            status = await self._continue()
+            self._view.line(RESUMING)
+            self._after = (await self._threads.resume(self.id)).seq - 1
+            status = await self.follow()
         return status
-
-    async def _continue(self) -> str:
-        self._view.line(RESUMING)
-        self._after = (await self._threads.resume(self.id)).seq - 1
-        return await self.follow()
 
     async def _is_lost(self) -> bool:
         """Return whether the process that asked is gone, or lacked a key.
@@ -89,16 +86,25 @@ class RunClient:
         A run whose server has ended is continued by the next server.
         """
         status = await self._follow()
-        while status == "interrupted" and self._client is not None:
+        while await self._is_left_by_server(status):
             self._view.line(RESUMING)
             try:
-                self._after = (await self._threads.resume(self.id)).seq - 1
+                await self._threads.resume(self.id)
             except Refused:
                 if await self._threads.status(self.id) == status:
                     raise
                 # Another window has continued it.
             status = await self._follow()
         return status
+
+    async def _is_left_by_server(self, status: str) -> bool:
+        """Return whether the server that ran this has ended, so that the run has to be resumed."""
+        if self._client is None or status not in ("interrupted", "waiting"):
+            return False
+        if status == "interrupted":
+            return True
+        context = await self._threads.content(self.id)
+        return context is not None and bool(context["lostAgents"])
 
     async def _follow(self) -> str:
         idle = self._threads.until_idle(self.id, self._after)
@@ -108,10 +114,10 @@ class RunClient:
         return idle.status or ""
 
     async def wait_for_status(self) -> str:
-        """Print activities until the run has another status, and then as `follow` does."""
+        """Print activities until the run has another status or has lost its process, and then as `follow` does."""
         async for activity in self._threads.follow(self.id, self._after):
             await self._handle(activity)
-            if activity.kind == "status":
+            if activity.kind in ("status", "interrupted"):
                 break
         return await self.follow()
 
