@@ -60,7 +60,7 @@ export function ThreadList({ openId, isShown, onClose, onKeys }: Props) {
         {groups.map((group) => (
           <section key={group.name}>
             <h2>{group.name}</h2>
-            <ul onClick={onClose}>
+            <ul onClick={(event) => (event.target as Element).closest('a') !== null && onClose()}>
               {group.rows.map((row) => (
                 <ThreadItem key={row.id} row={row} isOpen={row.id === openId} isPinned={pins.includes(row.id)} isUnread={isUnread(row, marks)} now={now} />
               ))}
