@@ -235,7 +235,11 @@ def facade_tour(client: CheckedClient) -> None:
 
 
 # The answers to permissions and limits, and imported histories, are exercised with tools in `routes/test_actions.py`.
-ELSEWHERE = {"Respond": {"decision", "scope", "reason", "limit"}, "ResolveMerge": {"turns"}, "CreateChat": {"history"}}
+ELSEWHERE = {
+    "Respond": {"decision", "scope", "reason", "limit", "arguments"},
+    "ResolveMerge": {"turns"},
+    "CreateChat": {"history"},
+}
 ELSEWHERE["VercelChat"] = {"answer"}  # in `facades/test_vercel.py`
 
 

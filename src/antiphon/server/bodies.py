@@ -100,7 +100,8 @@ class StartThread(TypedDict, total=False):
 class Respond(TypedDict):
     """The answer to an open request: a text, or a decision; at a limit, the new limit.
 
-    `scope` is one that the request offers. Commands are never run outside the sandbox by an answer over HTTP.
+    `scope` is one that the request offers; `arguments` changes those of calls, by their ids, and holds once.
+    Commands are never run outside the sandbox by an answer over HTTP.
     """
 
     requestId: str
@@ -109,6 +110,7 @@ class Respond(TypedDict):
     scope: NotRequired[Literal["once", "command", "folder", "host", "tool"]]
     reason: NotRequired[str]
     limit: NotRequired[float]
+    arguments: NotRequired[dict[str, dict[str, Any]]]
 
 
 class ForkThread(TypedDict, total=False):
