@@ -50,24 +50,6 @@ steps = [
 ]
 """
 )
-OBEDIENT = (
-    ARBITER
-    + """
-[[replies]]
-system = 'developer'
-after = 'write_file'
-steps = [{ text = "The note is there." }]
-
-[[replies]]
-system = 'developer'
-after = 'write_file'
-steps = [{ tool = "write_file", arguments = { path = "note.txt", content = "three\\n" } }]
-
-[[replies]]
-system = 'developer'
-steps = [{ tool = "write_file", arguments = { path = "note.txt", content = "one\\n" } }]
-"""
-)
 READER = (
     ARBITER
     + """
@@ -321,23 +303,24 @@ def test_a_denial_has_a_reason_that_the_agent_is_told(
     assert '"reason": "not in this folder"' in journal
 
 
-def test_edited_arguments_go_to_the_agent_which_asks_again_with_them(
+def test_a_call_is_made_with_the_arguments_that_the_person_has_edited(
     pages: Pages, server: LiveServer, script: Script, tmp_path: Path
 ) -> None:
-    app = open_run(pages, server, script(OBEDIENT))
+    app = open_run(pages, server, script(TEAM))
     card = ask_card(app)
 
     card.get_by_role("button", name="Edit…").click()
-    card.get_by_role("button", name="Send to the agent").click()
+    card.get_by_role("button", name="Allow once with these arguments").click()
     expect(card.get_by_role("alert")).to_contain_text("Nothing was changed.")
     card.get_by_label("content").fill("three\n")
-    card.get_by_role("button", name="Send to the agent").click()
+    card.get_by_role("button", name="Allow once with these arguments").click()
 
-    expect(card).to_contain_text("These are exactly the arguments that you sent.")
-    expect(card).to_contain_text("+ three")
-    card.get_by_role("button", name="Allow once").click()
     expect_end(app, "Done")
     assert note(tmp_path) == "three\n"
+    made = timeline(app).locator("details.card").first
+    expect(made).to_contain_text("edited · note.txt +1 −0")
+    made.locator("summary").first.click()
+    expect(made).to_contain_text("+ three")
 
 
 def test_the_timeline_has_decisions_with_reasons_and_folded_tool_cards(

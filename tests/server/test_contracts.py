@@ -237,7 +237,7 @@ def facade_tour(client: CheckedClient) -> None:
 
 # The answers to permissions and limits, and imported histories, are exercised with tools in `routes/test_actions.py`.
 ELSEWHERE = {
-    "Respond": {"decision", "scope", "reason", "limit", "outside"},
+    "Respond": {"decision", "scope", "reason", "limit", "outside", "arguments"},
     "ResolveMerge": {"turns"},
     "CreateChat": {"history"},
 }

@@ -21,7 +21,7 @@ PAGE = 1000
 KEY_BYTES = 16
 NO_CONTENT = {"content": "false"}
 # Members of an answer as the server names them.
-ANSWER = ("text", "decision", "scope", "reason", "limit")
+ANSWER = ("text", "decision", "scope", "reason", "limit", "arguments")
 
 
 class ClientThreads:
@@ -107,11 +107,13 @@ class ClientThreads:
         reason: str | None = None,
         request: str | None = None,
         limit: float | None = None,
+        arguments: Mapping[str, Mapping[str, Any]] | None = None,
         key: str | None = None,
     ) -> Receipt:
         """Answer a question in words, or a request for permission: `allow` or `deny`.
 
         An allowance holds `once`, or for a `scope` that the request offers (`OpenRequest.scopes`).
+        `arguments` changes those of calls, by their ids, once.
         A chat at one of its limits is allowed to go on up to `limit`, or up to the one that it offers.
         `request` is the id of the request, and may be left out where only one is open. `UnknownRequest` says that it
         is not open any more, or never was. An answer whose `key` was taken before is a `duplicate`.
@@ -119,7 +121,14 @@ class ClientThreads:
         """
         if outside and not self._connection.is_local:
             raise Refused("a server runs no command outside its sandbox; answer without outside=True")
-        values = {"text": text, "decision": decision, "scope": scope, "reason": reason, "limit": limit}
+        values = {
+            "text": text,
+            "decision": decision,
+            "scope": scope,
+            "reason": reason,
+            "limit": limit,
+            "arguments": arguments,
+        }
         body: dict[str, Any] = {name: values[name] for name in ANSWER if values[name] is not None}
         body |= {"outside": True} if outside else {}
         name = request if request is not None else (await self._only_request(id)).id

@@ -110,8 +110,8 @@ class StartThread(TypedDict, total=False):
 class Respond(TypedDict):
     """The answer to an open request: a text, or a decision; at a limit, the new limit.
 
-    `scope` is one that the request offers. Only a window of the server's machine lets a command run `outside` its
-    sandbox, once.
+    `scope` is one that the request offers; `arguments` changes those of calls, by their ids, and holds once.
+    Only a window of the server's machine lets a command run `outside` its sandbox, once.
     """
 
     requestId: str
@@ -121,6 +121,7 @@ class Respond(TypedDict):
     reason: NotRequired[str]
     limit: NotRequired[float]
     outside: NotRequired[bool]
+    arguments: NotRequired[dict[str, dict[str, Any]]]
 
 
 class ForkThread(TypedDict, total=False):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from antiphon.threads.errors import NotOffered, Refused, UnknownRequest
+from antiphon.threads.machine.edits import can_edit
 from antiphon.threads.machine.scopes import ONCE, answer_scopes
 
 Json = Mapping[str, Any]
@@ -107,6 +108,7 @@ class Answer:
     outside: bool = False
     reason: str | None = None
     limit: float | None = None  # at a limit: the new one
+    arguments: Mapping[str, Json] | None = None  # changed arguments, by the ids of calls
 
     def to_event(self, request: OpenRequest, at: int) -> dict[str, Any]:
         """Return the event that answers a request at its address; raise `Refused` if the answer does not fit it."""
@@ -157,13 +159,19 @@ class Answer:
         if self.decision == "deny":
             return event
         self._require_offer(request)
-        return {**event, "scope": self.scope, **({"outside": True} if self.outside else {})}
+        optional = {"outside": self.outside, "arguments": self.arguments}
+        return {**event, "scope": self.scope, **{key: value for key, value in optional.items() if value}}
 
     def _require_offer(self, request: OpenRequest) -> None:
         """Raise `NotOffered` if the request does not offer what the answer allows."""
         scopes = request.scopes
         if self.scope not in scopes:
             raise NotOffered(request.id, f"scope is {self.scope!r}", scopes)
+        if self.arguments and self.scope != ONCE:
+            raise NotOffered(request.id, "arguments are changed, which holds only once", [ONCE])
+        if self.arguments and not can_edit(request.calls, self.arguments):
+            asked = [call["id"] for call in request.calls if call["decision"] == "ask"]
+            raise Refused(f"arguments must be objects by the ids of calls that are asked about: {', '.join(asked)}")
         if self.outside and not request.can_run_outside:
             raise NotOffered(request.id, "outside is True, and no command of it can run outside a sandbox", scopes)
         if self.outside and self.scope != ONCE:

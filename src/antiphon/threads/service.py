@@ -149,13 +149,14 @@ class ThreadService:
         reason: str | None = None,
         request: str | None = None,
         limit: float | None = None,
+        arguments: Mapping[str, Mapping[str, Any]] | None = None,
         key: str | None = None,
     ) -> Receipt:
         """Answer a question in words, or a request for permission: `allow` or `deny`.
 
         An allowance holds `once`, or for a `scope` that the request offers (`OpenRequest.scopes`): this exact
         `command`, this `folder`, this `host`, this `tool`. `outside` runs commands without the sandbox, once.
-        `NotOffered` says that the request offers less.
+        `NotOffered` says that the request offers less. `arguments` changes those of calls, by their ids, once.
         A chat at one of its limits is allowed to go on up to `limit`, or up to the one that it offers.
         `request` is the id of the request, and may be left out where only one is open. `UnknownRequest` says that it
         is not open any more, or never was. An answer whose `key` was taken before is a `duplicate`.
@@ -163,7 +164,9 @@ class ThreadService:
         if (earlier := await self._outcome(id, key)) is not None:
             return earlier
         open_request = find_request(await self.snapshot(id), request)
-        event = Answer(text, decision, scope, outside, reason, limit).to_event(open_request, self.runtime.now())
+        event = Answer(text, decision, scope, outside, reason, limit, arguments).to_event(
+            open_request, self.runtime.now()
+        )
         receipt = _require_taken(id, await self.runtime.send(id, event, id=key, to=open_request.address))
         if receipt.status == "rejected":
             raise unknown_request(await self.snapshot(id), open_request.id)

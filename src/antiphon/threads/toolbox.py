@@ -114,6 +114,9 @@ def call_tool(toolbox: Toolbox) -> AsyncLogic:
         CURRENT.set(context)
         async with lease_toolbox(toolbox, thread) as box:
             result = part_to_json(await call_traced(call, box.call, lambda: box.tools))
+        if part.get("edited"):
+            # For those who follow the thread: the arguments that the call was made with.
+            result["edited"] = call.input()
         return result if context.denied is None else {**result, "denied": context.denied}
 
     return from_task(run, safety="once")

@@ -90,6 +90,29 @@ def test_a_reply_is_stopped_and_the_question_asked_again(client: CheckedClient) 
     assert client.problem("POST", f"/threads/{thread}/pause") == (409, "wrong_kind")
 
 
+def test_a_permission_is_given_with_other_arguments(client: CheckedClient, tmp_path: Path) -> None:
+    done = {"after": "bake", "steps": [{"text": "Done."}]}
+    model = script(tmp_path, done, {"steps": [{"tool": "bake", "arguments": {"cake": "apple"}}]})
+    thread = client.chat(model=model, tools=["bake"], consent={"mode": "ask"})
+    client.post(f"/threads/{thread}/messages", {"text": "Bake a cake"})
+    assert client.server.wait_until_idle(thread) == "waiting"
+    (request,) = client.get(f"/threads/{thread}")["requests"]
+    (call,) = request["calls"]
+    answer = {"requestId": request["id"], "decision": "allow"}
+
+    wrong = {**answer, "arguments": {"another": {}}}
+    assert client.problem("POST", f"/threads/{thread}/respond", wrong) == (409, "refused")
+    kept = {**answer, "scope": "tool", "arguments": {call["id"]: {}}}
+    assert client.problem("POST", f"/threads/{thread}/respond", kept) == (409, "refused")
+    client.post(f"/threads/{thread}/respond", {**answer, "arguments": {call["id"]: {"cake": "plum"}}})
+    assert client.server.wait_until_idle(thread) == "completed"
+
+    activities = client.get(f"/threads/{thread}/events", params={"words": "false"})["items"]
+    (end,) = [row["facts"] for row in activities if row["kind"] == "tool_ended"]
+    assert end["result"]["edited"] == {"cake": "plum"}
+    assert "A person changed the arguments of this call" in client.request("GET", f"/threads/{thread}/export").text
+
+
 def test_a_permission_is_answered_by_its_id_once(client: CheckedClient, tmp_path: Path) -> None:
     done = {"after": "bake", "steps": [{"text": "Done."}]}
     model = script(tmp_path, done, {"steps": [{"tool": "bake", "arguments": {}}]})

@@ -105,6 +105,9 @@ def test_an_answer_ends_the_request(event, decision, scope, reason):
         {"type": "ALLOW", "id": "p1", "scope": "forever"},
         {"type": "ALLOW", "id": "p1", "scope": "command"},
         {"type": "ALLOW", "id": "p1", "outside": True},
+        {"type": "ALLOW", "id": "p1", "arguments": {"another": {}}},
+        {"type": "ALLOW", "id": "p1", "arguments": {EDIT["id"]: "rm"}},
+        {"type": "ALLOW", "id": "p1", "arguments": {EDIT["id"]: {}}, "scope": "tool"},
         {"type": "YES"},
     ],
 )
@@ -113,6 +116,39 @@ def test_an_answer_to_something_else_is_refused(event):
 
     assert not asking.can(event)
     assert transition(permission_machine, asking, event)[0] is asking
+
+
+def test_arguments_that_a_person_has_changed_are_those_of_the_call():
+    make = command("make")
+    edits = {make["id"]: {"command": "make test"}}
+
+    output = answer_request(request(make), {"type": "ALLOW", "id": "p1", "arguments": edits}).output
+
+    assert output["decision"] == "allowed"
+    assert output["reason"] == "a person changed and allowed it"
+    (call,) = output["calls"]
+    assert (call["arguments"], call["edited"]) == ('{"command": "make test"}', True)
+    assert call["access"] == WRITABLE.to_json()
+
+
+def test_arguments_that_a_rule_denies_cannot_be_chosen():
+    make = command("make")
+    asking, _ = initial_transition(permission_machine, request(make, blocked=["shell(rm *)"]))
+    allow = {"type": "ALLOW", "id": "p1"}
+
+    assert asking.can({**allow, "arguments": {make["id"]: {"command": "make test"}}})
+    assert not asking.can({**allow, "arguments": {make["id"]: {"command": "rm -r ."}}})
+
+
+def test_only_calls_that_are_asked_about_can_be_changed():
+    other = {**READ, "id": "other"}
+    asking, _ = initial_transition(permission_machine, request(EDIT, other))
+    twice, _ = initial_transition(permission_machine, request(EDIT, EDIT))
+    allow = {"type": "ALLOW", "id": "p1"}
+
+    assert asking.can({**allow, "arguments": {EDIT["id"]: {}}})
+    assert not asking.can({**allow, "arguments": {"other": {}}})
+    assert not twice.can({**allow, "arguments": {EDIT["id"]: {}}})
 
 
 @pytest.mark.requirement("S3-B13", "E-12")

@@ -107,6 +107,22 @@ def test_all_calls_are_asked_for_together():
     }
 
 
+def test_a_call_is_made_with_the_arguments_that_a_person_has_changed_and_the_model_is_told():
+    tools, _, _ = working(EDIT)
+    edits = {EDIT["id"]: {"path": "y"}}
+    tools.get_snapshot().children["permission"].send({"type": "ALLOW", "id": "r1", "arguments": edits})
+    call = tools.get_snapshot().children["call-0"]
+
+    (made,) = tools.get_snapshot().context["calls"]
+    assert (made["arguments"], made["edited"]) == ('{"path": "y"}', True)
+    output = {**tool_result("b", "Written."), "edited": {"path": "y"}}
+    done, _ = transition(tools_machine, tools.get_snapshot(), child_event(call.id, output=output))
+    (result,) = done.output["results"]
+    assert "edited" not in result
+    texts = [part["text"] for part in result["parts"]]
+    assert texts == ['A person changed the arguments of this call to {"path": "y"}.', "Written."]
+
+
 def test_what_the_rules_allow_is_called_at_once_and_nobody_is_asked():
     tools, _, received = working(READ)
 

@@ -3,12 +3,11 @@ import { inputText } from '../parts/ToolCard';
 import { accessText, argumentsOf, commandOf, type AskedCall } from './calls';
 import { parseDiff } from './diffs';
 import { Diff } from './Diff';
-import { isEdited } from './edits';
 
 function Details({ call }: { call: AskedCall }) {
   const command = commandOf(call);
   const text = inputText(argumentsOf(call));
-  if (call.diff) {
+  if (call.diff && call.cut !== true) {
     return (
       <>
         <Diff diff={parseDiff(call.diff, call.path)} isWhole />
@@ -40,9 +39,9 @@ export function AskedCallView({ call, isOnly }: { call: AskedCall; isOnly: boole
         {call.risk === 'read' ? null : <span className="risk" data-risk={call.risk}>{call.risk}</span>}
         <span>{isAsked ? `asked because ${call.reason || 'the mode asks'}` : `already allowed by ${call.by}`}</span>
       </p>
-      {isEdited(call) ? <p className="asked-edited">These are exactly the arguments that you sent.</p> : null}
       <Details call={call} />
       {access === '' ? null : <p className="asked-access">{access}</p>}
+      {call.noUndo === undefined ? null : <p className="asked-access">This cannot be undone: {call.noUndo}</p>}
     </div>
   );
 }

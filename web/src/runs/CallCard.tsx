@@ -20,10 +20,11 @@ function diffOf(call: Call): FileDiff | null {
 }
 
 function CardLine({ call, diff }: { call: Call; diff: FileDiff | null }) {
-  if (diff === null) return <span className="card-line">{inputLine(call.input)}</span>;
+  const mark = call.isEdited ? 'edited · ' : '';
+  if (diff === null) return <span className="card-line">{mark}{inputLine(call.input)}</span>;
   return (
     <span className="card-line">
-      {diff.path} <span className="added">+{diff.added}</span> <span className="removed">−{diff.removed}</span>
+      {mark}{diff.path} <span className="added">+{diff.added}</span> <span className="removed">−{diff.removed}</span>
     </span>
   );
 }
@@ -41,6 +42,7 @@ export function CallCard({ call, progress = null }: { call: Call; progress?: Pro
       </summary>
       {call.status === 'running' && progress !== null ? <div className="card-progress">{progress.text}</div> : null}
       <div className="card-body">
+        {call.isEdited ? <p className="card-note">The arguments are those that a person has given.</p> : null}
         {diff === null ? <CodeBlock code={inputText(call.input)} language="json" label="arguments" /> : <Diff diff={diff} />}
         {diff === null ? null : (
           <details className="ask-exact">

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Answer } from './actions';
 import { argumentsOf, type AskedCall } from './calls';
-import { canonical, draftOf, editReason, readDraft, rememberEdit, type Draft } from './edits';
+import { canonical, draftOf, readDraft, type Draft } from './edits';
 
 interface Props {
   calls: readonly AskedCall[];
@@ -30,21 +30,20 @@ function Fields({ call, draft, onChange }: { call: AskedCall; draft: Draft; onCh
   );
 }
 
-/** The arguments of the calls to change: the agent gets them, and asks again with what it makes of them. */
+/** The arguments of the calls to change: the calls are made with them, once. */
 export function EditForm({ calls, isOff, onAnswer, onBack }: Props) {
   const asked = calls.filter((call) => call.decision === 'ask');
   const [drafts, setDrafts] = useState<readonly Draft[]>(() => asked.map((call) => draftOf(argumentsOf(call))));
   const [fault, setFault] = useState('');
   const send = () => {
-    const edits: { name: string; value: unknown }[] = [];
+    const edits: Record<string, Record<string, unknown>> = {};
     for (const [index, call] of asked.entries()) {
       const read = readDraft(drafts[index] ?? {}, argumentsOf(call));
       if ('wrong' in read) return setFault(`${read.wrong} of ${call.name} must be JSON, such as true, 3 or "text".`);
-      if (canonical(read.value) !== canonical(argumentsOf(call))) edits.push({ name: call.name, value: read.value });
+      if (canonical(read.value) !== canonical(argumentsOf(call))) edits[call.id] = read.value;
     }
-    if (edits.length === 0) return setFault('Nothing was changed. Change an argument, or go back and allow the call.');
-    for (const edit of edits) rememberEdit(edit.name, edit.value);
-    onAnswer({ decision: 'deny', reason: editReason(edits) });
+    if (Object.keys(edits).length === 0) return setFault('Nothing was changed. Change an argument, or go back and allow the call.');
+    onAnswer({ decision: 'allow', scope: 'once', arguments: edits });
   };
   return (
     <form
@@ -57,10 +56,10 @@ export function EditForm({ calls, isOff, onAnswer, onBack }: Props) {
       {asked.map((call, index) => (
         <Fields key={call.id} call={call} draft={drafts[index] ?? {}} onChange={(draft) => setDrafts(drafts.with(index, draft))} />
       ))}
-      <p className="ask-edit-note">This call is denied, and the agent is told to make it with these arguments. You are asked again before it is made.</p>
+      <p className="ask-edit-note">The call is made once with these arguments, with no more access than the question offers. The agent is told.</p>
       {fault === '' ? null : <p role="alert" className="run-fault">{fault}</p>}
       <div className="card-actions">
-        <button type="submit" disabled={isOff}>Send to the agent</button>
+        <button type="submit" disabled={isOff}>Allow once with these arguments</button>
         <button type="button" className="quiet" onClick={onBack}>Back</button>
       </div>
     </form>

@@ -22,6 +22,10 @@ export interface AskedCall {
   protected: string[];
   path?: string;
   diff?: string;
+  /** Set if the diff does not show the whole change. */
+  cut?: boolean;
+  /** Why its changes cannot be undone. */
+  noUndo?: string;
 }
 
 export const callsOf = (request: RequestRow): AskedCall[] => (request.calls ?? []) as unknown as AskedCall[];

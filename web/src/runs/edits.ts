@@ -1,7 +1,4 @@
-/** Arguments of calls that a person has changed. The agent is told to make the call with them, and asks again. */
-import { argumentsOf, type AskedCall } from './calls';
-
-const sent = new Set<string>();
+/** Arguments of calls that a person changes. */
 
 /** JSON with sorted names, so that the same arguments are the same text. */
 export function canonical(value: unknown): string {
@@ -9,19 +6,6 @@ export function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const names = Object.keys(value).toSorted();
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonical((value as Record<string, unknown>)[name])}`).join(',')}}`;
-}
-
-const keyOf = (name: string, value: unknown): string => `${name} ${canonical(value)}`;
-
-export const rememberEdit = (name: string, value: unknown): void => void sent.add(keyOf(name, value));
-
-/** Whether a call has exactly the arguments that a person has sent. */
-export const isEdited = (call: AskedCall): boolean => sent.has(keyOf(call.name, argumentsOf(call)));
-
-/** The words that the agent gets. */
-export function editReason(edits: readonly { name: string; value: unknown }[]): string {
-  const calls = edits.map(({ name, value }) => `${name}(${JSON.stringify(value)})`).join('; ');
-  return `make the call with these arguments instead, exactly as they are: ${calls}`;
 }
 
 export type Draft = Readonly<Record<string, string>>;

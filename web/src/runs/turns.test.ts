@@ -66,6 +66,12 @@ test('the time for which a person was asked is no time of the call', () => {
   expect((call?.endedAt ?? 0) - (call?.startedAt ?? 0)).toBe(1000);
 });
 
+test('a call has the arguments that a person has given it', () => {
+  const changed = activity('tool_ended', { call: 0, failed: false, result: { callId: 'a', parts: [], edited: { path: 'b' } } }, 'agent-0');
+
+  expect(callsOf(turnOf([started('developer'), called('a'), changed]))[0]?.calls[0]).toMatchObject({ input: { path: 'b' }, isEdited: true });
+});
+
 test('a call that was never made and has a result was denied', () => {
   const answered = activity('tool_answered', { toolResult: { id: 'a', isError: true } }, 'agent-0');
 

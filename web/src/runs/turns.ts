@@ -16,6 +16,8 @@ export interface Call {
   result: string;
   /** The diff of the file that a person was asked about. */
   diff: string | null;
+  /** Whether a person has changed its arguments. */
+  isEdited: boolean;
 }
 
 export type Note = { kind: 'note'; key: string; at: number; severity: string; text: string };
@@ -136,7 +138,7 @@ class Builder {
     const { facts } = activity;
     const call: Call = {
       key: activity.cursor, id: String(facts['id']), name: String(facts['name']), input: facts['input'], speaker,
-      status: 'running', startedAt: activity.at, endedAt: null, result: '', diff: null,
+      status: 'running', startedAt: activity.at, endedAt: null, result: '', diff: null, isEdited: false,
     };
     this.calls.set(`${speaker}/${call.id}`, call);
     this.batches.set(speaker, [...(this.batches.get(speaker) ?? []), call]);
@@ -170,12 +172,13 @@ class Builder {
 
   private endCall(activity: ActivityRow): void {
     const { facts } = activity;
-    const result = (facts['result'] ?? {}) as { callId?: string; parts?: { text?: string }[]; message?: string };
+    const result = (facts['result'] ?? {}) as { callId?: string; parts?: { text?: string }[]; message?: string; edited?: unknown };
     const batch = this.batches.get(activity.speaker ?? 'agent-0') ?? [];
     const call = result.callId === undefined ? batch[Number(facts['call'])] : this.find(activity, result.callId);
     if (call === undefined) return;
     call.status = facts['failed'] === true ? 'failed' : 'done';
     call.endedAt = activity.at;
+    if (result.edited !== undefined) Object.assign(call, { input: result.edited, diff: null, isEdited: true });
     call.result = (result.parts ?? []).map((part) => part.text ?? '').join('\n') || (result.message ?? '');
   }
 

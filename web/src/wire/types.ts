@@ -417,6 +417,7 @@ export type Respond = {
   scope?: 'once' | 'command' | 'folder' | 'host' | 'tool';
   reason?: string;
   limit?: number;
+  arguments?: Record<string, Record<string, unknown>>;
 };
 
 /** The turns to go back, 1 by default, or the checkpoint to go back to. */

@@ -7,6 +7,7 @@ from antiphon.chart.actions import Enqueue, assign, enqueue_actions
 from antiphon.chart.machine import Machine
 from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
+from antiphon.threads.machine.edits import Edits, answered_arguments, can_edit, is_denied
 from antiphon.threads.machine.permission_rules import (
     TRANSPARENCY,
     AnsweredCall,
@@ -39,6 +40,8 @@ class PermissionContext(TypedDict):
     scope: Scope | None
     outside: bool
     reason: str | None
+    # The arguments that a person has changed, by the ids of calls.
+    edits: NotRequired[Edits]
 
 
 class PermissionOutput(TypedDict):
@@ -53,13 +56,17 @@ class PermissionOutput(TypedDict):
 
 
 class Allow(TypedDict):
-    """A person allows the calls, once or by a scope that was offered; `outside` runs commands without the sandbox."""
+    """A person allows the calls, once or by a scope that was offered; `outside` runs commands without the sandbox.
+
+    `arguments` are those that the person has changed, by the ids of calls; such an answer holds once.
+    """
 
     type: Literal["ALLOW"]
     id: NotRequired[str | None]
     scope: NotRequired[Scope | None]
     outside: NotRequired[bool | None]
     reason: NotRequired[str | None]
+    arguments: NotRequired[dict[str, dict[str, Any]] | None]
 
 
 class Deny(TypedDict):
@@ -88,6 +95,7 @@ class PermissionFields(TypedDict, total=False):
     scope: str | None
     outside: bool | None
     reason: str | None
+    arguments: Edits | None
 
 
 class PermissionChanges(TypedDict, total=False):
@@ -97,6 +105,7 @@ class PermissionChanges(TypedDict, total=False):
     scope: Scope | None
     outside: bool
     reason: str | None
+    edits: Edits
 
 
 class VerdictParams(TypedDict):
@@ -143,7 +152,16 @@ def _is_allowance(context: PermissionContext, event: PermissionFields) -> bool:
     outside = event.get("outside") or False
     if event.get("id") != context["id"] or scope not in answer_scopes(calls):
         return False
+    if event.get("arguments") is not None and not (scope == ONCE and _may_edit(context, event["arguments"])):
+        return False
     return outside is False or (outside is True and scope == ONCE and _can_run_outside(calls))
+
+
+def _may_edit(context: PermissionContext, edits: Edits | None) -> bool:
+    """Return whether changed arguments are those of calls that are asked about, and no rule denies them."""
+    if edits is None or not can_edit(context["verdict"]["calls"], edits):
+        return False
+    return not is_denied(context["calls"], edits, context["mode"], context["rules"])
 
 
 def _can_run_outside(calls: Iterable[JudgedCall]) -> bool:
@@ -151,11 +169,13 @@ def _can_run_outside(calls: Iterable[JudgedCall]) -> bool:
 
 
 def _allow(context: PermissionContext, event: Allow) -> PermissionChanges:
-    return {
+    changes: PermissionChanges = {
         "scope": event.get("scope") or "once",
         "outside": event.get("outside") is True,
         "reason": "a person allowed it",
     }
+    edits = event.get("arguments")
+    return {**changes, "edits": edits, "reason": "a person changed and allowed it"} if edits else changes
 
 
 def _set_reason(context: PermissionContext, event: PermissionFields, params: ReasonParams) -> PermissionChanges:
@@ -191,10 +211,17 @@ def outcome(context: PermissionContext) -> PermissionOutput:
     assert decision is not None
     was_asked = verdict["decision"] == "ask"
     person: Literal["person", "nobody"] = "nobody" if decision == "expired" else "person"
-    calls: list[AnsweredCall] = [
-        {**call, "access": _access(call, context), "shown": _transparency(call, decision, was_asked)}
+    edits = context.get("edits", {})
+    answered = [
+        {
+            **call,
+            **answered_arguments(call, edits),
+            "access": _access(call, context),
+            "shown": _transparency(call, decision, was_asked),
+        }
         for call in verdict["calls"]
     ]
+    calls = cast(list[AnsweredCall], answered)
     return {
         "id": context["id"],
         "decision": decision,

@@ -66,6 +66,8 @@ class CallRequest(TypedDict):
     problem: NotRequired[str]
     # What it could not do when it was made before: "write" to its workspace, or to "protected" paths.
     denied: NotRequired[str]
+    # Set if a person has changed its arguments.
+    edited: NotRequired[bool]
 
 
 class Rules(TypedDict, total=False):
@@ -127,9 +129,10 @@ class JudgedCall(Judgement):
 
 
 class AnsweredCall(JudgedCall):
-    """A call after the decision, with how much of it is shown."""
+    """A call after the decision, with how much of it is shown; `edited` if a person has changed its arguments."""
 
     shown: Transparency
+    edited: NotRequired[bool]
 
 
 class Verdict(TypedDict):

@@ -21,6 +21,7 @@ from antiphon.chart.actions import Enqueue, assign, enqueue_actions, send_to, sp
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
+from antiphon.threads.machine.edits import EDITED, edit_asked, with_note
 from antiphon.threads.machine.permission import PermissionOutput, permission_machine
 from antiphon.threads.machine.permission_rules import CallRequest, Mode, Rules
 from antiphon.threads.machine.scopes import Override, add_overrides, scope_overrides
@@ -180,6 +181,9 @@ def keep_permission(context: ToolsContext, event: PermissionDone) -> ToolsChange
         history = _continued(context["history"])
         stamped = new if history is None else [cast(Override, {**override, "history": history}) for override in new]
         changes["overrides"] = add_overrides(context["overrides"], stamped)
+        if any(EDITED in call for call in output["calls"]):
+            places = [_place(id) for id in context["asked"]]
+            changes["calls"] = edit_asked(context["calls"], places, output["calls"])
     return changes
 
 
@@ -236,8 +240,12 @@ def _child_id(number: int) -> str:
     return f"call-{number}"
 
 
+def _place(id: str) -> int:
+    return int(id.removeprefix("call-"))
+
+
 def _call_of(context: ToolsContext, id: str) -> CallRequest:
-    return context["calls"][int(id.removeprefix("call-"))]
+    return context["calls"][_place(id)]
 
 
 def is_pending(context: ToolsContext, event: CallEvent) -> bool:
@@ -267,11 +275,13 @@ def keep_result(context: ToolsContext, event: CallDone) -> ToolsChanges:
     call_id = _call_id(context, event)
     output = event["output"]
     if isinstance(output, Mapping) and isinstance(output.get("parts"), list):
-        result = {key: value for key, value in output.items() if key != DENIED}
+        result = with_note(
+            {key: value for key, value in output.items() if key != DENIED}, _call_of(context, event["actorId"])
+        )
         changes = _keep(context, event, {**result, "type": "toolResult", "callId": call_id}, False)
         if output.get(DENIED) not in ("write", "protected"):
             return changes
-        number = int(event["actorId"].removeprefix("call-"))
+        number = _place(event["actorId"])
         denied = cast(CallRequest, {**context["calls"][number], DENIED: output[DENIED]})
         calls = [*context["calls"][:number], denied, *context["calls"][number + 1 :]]
         return {**changes, "calls": calls}

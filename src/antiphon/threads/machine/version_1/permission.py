@@ -18,7 +18,8 @@ def _context(input: Mapping[str, Any]) -> Json:
 
 
 def _is_answer(context: Context, event: Event) -> bool:
-    return event.get("id") in (None, context["id"]) and event.get("scope") in (None, "once", "thread")
+    is_whole = event.get("scope") in (None, "once", "thread") and event.get("arguments") is None
+    return event.get("id") in (None, context["id"]) and is_whole
 
 
 def _allow(context: Context, event: Event) -> Json:
