@@ -36,6 +36,16 @@ function screenOf(route: Route): ReactNode {
   }
 }
 
+/** The title of the page names the thread, and counts those that need a person. */
+function useTitle(id: string | null): void {
+  const { rows } = useThreads();
+  const waiting = Object.values(rows).filter((row) => row.status === 'waiting' && !row.archived).length;
+  const title = rows[id ?? '']?.title;
+  useEffect(() => {
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${title ? `${title} · ` : ''}Antiphon`;
+  }, [waiting, title]);
+}
+
 /** The thread that is open counts as seen, as long as the page is. */
 function useSeen(id: string | null): void {
   const row = useThreads().rows[id ?? ''];
@@ -69,6 +79,7 @@ export function App() {
   const [isKeys, setKeys] = useState(false);
   const { palette, openPalette } = usePalette();
   useSeen(openId);
+  useTitle(openId);
   useEffect(listenToKeys, []);
   useCommands([
     { id: 'palette', group: 'Page', label: 'Commands', keys: 'Mod+k', run: openPalette },

@@ -6,7 +6,7 @@ import { Menu, type MenuItem } from '../parts/Menu';
 import { Meter } from '../parts/Meter';
 import { ModelPicker } from '../parts/ModelPicker';
 import { Plate } from '../parts/Plate';
-import { archiveThread, deleteThread, exportItems } from '../threads/actions';
+import { archiveThread, copyThread, deleteThread, exportItems } from '../threads/actions';
 import { chooseModel, renameChat } from './actions';
 import type { ChatView } from './useView';
 
@@ -60,6 +60,7 @@ const stateOf = (view: ChatView): string => {
   const { page, content } = view;
   if (content.merge !== null) return 'converging';
   if (page.status === 'waiting') return `waiting ▸ ${page.waiting ?? ''}`;
+  if (page.status === 'pending') return 'idle';
   return content.reply?.phase === 'tools' ? 'running ▸ tools' : page.status;
 };
 
@@ -73,6 +74,7 @@ export function ChatHeader(props: Props) {
   const items: MenuItem[] = [
     { label: 'Rename', run: () => onRename(true) },
     { label: 'Add a checkpoint…', run: onCheckpoint },
+    { label: 'Copy into a new thread', run: () => void copyThread(page.id) },
     ...exportItems(row),
     { label: page.archived ? 'Take out of the archive' : 'Archive', run: () => void archiveThread(row, !page.archived) },
     { label: 'Delete', isDangerous: true, run: () => deleteThread(row) },

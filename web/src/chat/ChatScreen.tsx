@@ -1,6 +1,8 @@
-import { useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useCommands } from '../parts/commands';
 import { ErrorCard } from '../parts/ErrorCard';
+import { Transcript } from '../parts/Transcript';
+import { navigate, pathOf } from '../route';
 import { useThread, type OpenThread } from '../wire/store';
 import { branchFrom, editMessage, regenerate, retryThread, rewindTo, sendMessage, stopThread, switchBranch } from './actions';
 import { BranchPanel } from './BranchPanel';
@@ -18,10 +20,15 @@ import { useCallState, useView, type ChatView } from './useView';
 export function ChatScreen({ id }: { id: string }) {
   const thread = useThread(id);
   const view = useView(thread);
-  if (view !== null) return <Chat thread={thread} view={view} />;
   const { problem, page } = thread;
+  const isGone = problem?.code === 'unknown_thread';
+  useEffect(() => {
+    if (page !== null && page.kind !== 'chat' && page.kind !== '') navigate(pathOf(page), true);
+  }, [page]);
+  if (view !== null && !isGone) return <Chat thread={thread} view={view} />;
+  if (page?.transcript && !isGone) return <Transcript page={page} />;
   if (problem !== null) return <div className="screen-body"><ErrorCard title="This thread cannot be shown" message={problem.message} code={problem.code} /></div>;
-  return <p className="empty">{page === null ? 'Loading…' : 'This thread has no content yet.'}</p>;
+  return <p className="empty">Loading…</p>;
 }
 
 /** What can be done with messages; it changes with the snapshot only. */

@@ -1,5 +1,5 @@
 import { ErrorCard } from '../parts/ErrorCard';
-import { answerRequest, resumeThread, retryThread } from './actions';
+import { answerRequest, endFork, resumeThread, retryThread } from './actions';
 import { textOf } from './content';
 import { Request } from './Requests';
 import type { ChatView } from './useView';
@@ -29,6 +29,15 @@ export function End({ view }: { view: ChatView }) {
       {page.requests.map((request) => (
         <Request key={request.id} request={request} since={page.updated} onAnswer={(answer) => answerRequest(page.id, request.id, answer)} />
       ))}
+      {content.fork === null || content.fork === undefined ? null : (
+        <div className="card ask" role="group" aria-label="Planned branch">
+          <p className="card-text notice">A branch is planned. No message is taken until it is opened or dropped.</p>
+          <div className="card-actions">
+            <button type="button" onClick={() => void endFork(page.id, true)}>Open the branch</button>
+            <button type="button" onClick={() => void endFork(page.id, false)}>Drop it</button>
+          </div>
+        </div>
+      )}
       {page.status === 'failed' ? <FailureCard view={view} /> : null}
       {page.status === 'interrupted' ? (
         <div className="card"><p className="card-text notice">The server was stopped in the middle of this reply. What had arrived is kept.</p>

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { modelName } from '../parts/format';
 import { ModelPicker, useModels } from '../parts/ModelPicker';
+import { StateTrack } from '../parts/StateTrack';
 import { Stored, useStored } from '../parts/stored';
 import { notifyError } from '../parts/Toasts';
 import { navigate, pathOf } from '../route';
@@ -11,6 +12,12 @@ import { textOf, type Part } from './content';
 
 const lastModel = new Stored<string | null>('antiphon.model', null);
 const MOST_BRANCHES = 100;
+const STATIONS = [
+  { name: 'idle', state: 'idle' },
+  { name: 'sending', state: 'idle', event: 'your message' },
+  { name: 'streaming', state: 'idle', event: 'first word' },
+  { name: 'complete', state: 'idle', event: 'last word' },
+] as const;
 
 function useTools(): readonly ToolRow[] {
   const [tools, setTools] = useState<readonly ToolRow[]>([]);
@@ -90,6 +97,7 @@ export function NewChat() {
           </fieldset>
         </details>
       </div>
+      <StateTrack label="The states of a reply" stations={STATIONS} />
       <Composer ref={composer} draftName="new" placeholder="Say something" isRunning={false} canSend={model !== null} onSend={send} />
       {isPicking ? <ModelPicker current={model} onPick={lastModel.set} onClose={() => setPicking(false)} /> : null}
     </div>

@@ -56,6 +56,9 @@ function fork(id: string, from: string | null, name: string): Promise<OpenedThre
   return to<OpenedThread>(id, '/branches', from === null ? { turn: 0, name } : { from, name });
 }
 
+/** Open or drop a branch that another client has planned. */
+export const endFork = (id: string, isOpened: boolean) => act(id, () => perform(id, isOpened ? 'confirm_fork' : 'cancel_fork'));
+
 export const branchFrom = (id: string, from: string, content: ChatContent) =>
   act(id, () => fork(id, from, branchName('branch', content)));
 

@@ -43,7 +43,7 @@ export function viewOf(page: OpenedThread): ChatView {
 
 export function useView(thread: OpenThread): ChatView | null {
   const { page } = thread;
-  return useMemo(() => (page === null || page.transcript ? null : viewOf(page)), [page]);
+  return useMemo(() => (page === null || page.transcript || page.kind !== 'chat' ? null : viewOf(page)), [page]);
 }
 
 /** The state of calls: by their results, by requests that wait for a person, and by reports of the tools. */

@@ -18,6 +18,12 @@ interface Props {
   children?: ReactNode;
 }
 
+/** A scope that an answer may have, in words. */
+interface ScopeOffer {
+  scope: NonNullable<Answer['scope']>;
+  label: string;
+}
+
 interface Call {
   name?: string;
   text?: string;
@@ -28,15 +34,8 @@ interface Call {
   path?: string;
   diff?: string;
   decision?: string;
-  scopes?: string[];
+  scopes?: ScopeOffer[];
 }
-
-const SCOPES: Record<string, string> = {
-  command: 'Allow this command in this thread',
-  folder: 'Allow this folder in this thread',
-  host: 'Allow this host in this thread',
-  tool: 'Allow this tool in this thread',
-};
 
 function CallView({ call }: { call: Call }) {
   const input = call.input ?? call.arguments;
@@ -54,11 +53,12 @@ function CallView({ call }: { call: Call }) {
   );
 }
 
-/** What an answer may allow for longer than once: the scopes that every call which is asked about offers. */
-export function offeredScopes(request: RequestRow): string[] {
+/** What an answer may allow for longer than once, by the scope; several calls may offer it in different words. */
+export function offeredScopes(request: RequestRow): ScopeOffer[] {
   const asked = ((request.calls ?? []) as Call[]).filter((call) => call.decision === undefined || call.decision === 'ask');
-  const [first, ...rest] = asked.map((call) => call.scopes ?? []);
-  return (first ?? []).filter((scope) => scope !== 'once' && rest.every((scopes) => scopes.includes(scope)));
+  const labels = new Map<ScopeOffer['scope'], Set<string>>();
+  for (const { scope, label } of asked.flatMap((call) => call.scopes ?? [])) labels.set(scope, (labels.get(scope) ?? new Set()).add(label));
+  return [...labels].map(([scope, words]) => ({ scope, label: [...words].join(', ') }));
 }
 
 /** A request for permission, with the exact arguments of each call; nothing is focused by itself. */
@@ -86,9 +86,9 @@ export function Approval({ request, since = null, onAnswer, children }: Props) {
           <button type="button" disabled={isBusy} onClick={() => answer({ decision: 'allow', scope: 'once' })}>
             Allow once
           </button>
-          {offeredScopes(request).map((scope) => (
-            <button key={scope} type="button" disabled={isBusy} onClick={() => answer({ decision: 'allow', scope: scope as NonNullable<Answer['scope']> })}>
-              {SCOPES[scope] ?? `Allow: ${scope}`}
+          {offeredScopes(request).map(({ scope, label }) => (
+            <button key={scope} type="button" disabled={isBusy} onClick={() => answer({ decision: 'allow', scope })}>
+              Allow {label} in this thread
             </button>
           ))}
           {children}

@@ -8,6 +8,7 @@ const FIELDS = [
   ['Enter', 'Send the message'],
   ['Shift+Enter', 'New line'],
   ['ArrowUp', 'Edit your last message, in an empty field'],
+  ['Escape', 'Stop the reply, or leave the field'],
 ] as const;
 
 /** All keys; the list is made from the commands that there are. */

@@ -52,6 +52,7 @@ export function ThreadList({ openId, isShown, onClose, onKeys }: Props) {
   return (
     <nav className={isShown ? 'threads shown' : 'threads'} aria-label="Threads">
       <div className="threads-head">
+        <button type="button" className="only-narrow threads-close" onClick={onClose}>Close</button>
         <Link to="/new" className="button primary" onClick={onClose}>New thread <kbd>N</kbd></Link>
         <input ref={search} className="field" type="search" aria-label="Search threads" placeholder="Search" value={words} onChange={(event) => setWords(event.target.value)} />
       </div>
@@ -59,7 +60,7 @@ export function ThreadList({ openId, isShown, onClose, onKeys }: Props) {
         {groups.map((group) => (
           <section key={group.name}>
             <h2>{group.name}</h2>
-            <ul onClick={onClose}>
+            <ul onClick={(event) => (event.target as Element).closest('a') !== null && onClose()}>
               {group.rows.map((row) => (
                 <ThreadItem key={row.id} row={row} isOpen={row.id === openId} isPinned={pins.includes(row.id)} isUnread={isUnread(row, marks)} now={now} />
               ))}

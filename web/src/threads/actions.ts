@@ -57,6 +57,17 @@ export function exportThread(row: Pick<ThreadRow, 'id'>, format: ExportFormat): 
   link.click();
 }
 
+/** Create a thread that goes on from another one, as it is now. */
+export async function copyThread(id: string): Promise<void> {
+  try {
+    const page = await post<OpenedThread>(threadPath(id, '/fork'));
+    navigate(pathOf(page));
+    notify('This is the copy');
+  } catch (error) {
+    notifyError(error);
+  }
+}
+
 /** Create a chat from the file of an export. */
 export async function importThread(file: File): Promise<void> {
   try {

@@ -43,6 +43,8 @@ const LIST_CHANGES = ['created', 'changed', 'ended', 'quarantined', 'removed'];
 const FIRST_DELAY = 300;
 const LONGEST_DELAY = 5_000;
 const JOIN_MS = 10;
+/** The server follows as many on one connection. */
+const MOST_THREADS = 64;
 /** A hidden tab may run its timers once a minute only. */
 const SILENT_MS = 200_000;
 
@@ -107,7 +109,7 @@ export class Hub {
     this.timer = null;
     this.source?.close();
     for (const thread of this.places.keys()) if (!this.isFollowed(thread)) this.places.delete(thread);
-    const places = [...this.places].map(([thread, cursor]) => `${thread}@${cursor}`);
+    const places = [...this.places].slice(-MOST_THREADS).map(([thread, cursor]) => `${thread}@${cursor}`);
     const source = this.open(`/events?threads=${encodeURIComponent(places.join(','))}`);
     this.source = source;
     source.addEventListener('open', () => this.setLink(true));
