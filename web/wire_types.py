@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.server.asgi import contracts
-from antiphon.server.contracts import SCHEMAS, schemas
+from antiphon.server.contracts import SCHEMAS, Contract, schemas
 
 TARGET = Path(__file__).parent / "src" / "wire" / "types.ts"
 HEAD = "// Made by `make web-types` from the OpenAPI document of the server; do not edit.\n"
@@ -58,12 +58,12 @@ def names_of(schema: Any) -> set[str]:
     return set().union(*(names_of(item) for item in schema)) if isinstance(schema, list) else set()
 
 
-def used_names(known: dict[str, Any]) -> set[str]:
+def used_names(loaded: list[tuple[str, Contract]], known: dict[str, Any]) -> set[str]:
     """Return the names of the schemas that the routes of the app use."""
     from antiphon.server.contracts import checks
 
     names = {"ProblemReply"}
-    for tag, contract in contracts():
+    for tag, contract in loaded:
         if tag not in LEFT_OUT:
             names |= {checks.shape(kind).name for kind in (*contract.takes, contract.gives) if kind is not None}
     while True:
@@ -75,9 +75,10 @@ def used_names(known: dict[str, Any]) -> set[str]:
 
 def document() -> str:
     """Return the text of the module."""
-    known = schemas()
+    loaded = contracts()
+    known = schemas()  # of the routes that were loaded
     parts = [HEAD]
-    for name in sorted(used_names(known)):
+    for name in sorted(used_names(loaded, known)):
         schema = known[name]
         about = schema.get("description")
         comment = f"/** {about} */\n" if about else ""

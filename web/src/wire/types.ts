@@ -204,6 +204,7 @@ export type CreateRun = {
   backoffMs?: number | null;
   longestBackoffMs?: number | null;
   graceMs?: number | null;
+  mcp?: string;
 };
 
 /** A page of a journal; `next` is the step that the next page begins after. */
@@ -417,6 +418,7 @@ export type Respond = {
   scope?: 'once' | 'command' | 'folder' | 'host' | 'tool';
   reason?: string;
   limit?: number;
+  outside?: boolean;
   arguments?: Record<string, Record<string, unknown>>;
 };
 

@@ -1,1 +1,0 @@
-import{t as e}from"./react-DctBZRDK.js";var t=e();function n({id:e}){return(0,t.jsxs)(`section`,{className:`screen`,children:[(0,t.jsx)(`header`,{className:`screen-head`,children:(0,t.jsx)(`h1`,{children:`Inspector`})}),(0,t.jsx)(`p`,{className:`empty`,children:e??`Choose an actor.`})]})}export{n as Inspector};

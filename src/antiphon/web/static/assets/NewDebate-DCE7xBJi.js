@@ -1,1 +1,0 @@
-import{t as e}from"./react-DctBZRDK.js";var t=e();function n(){return(0,t.jsx)(`p`,{className:`empty`,children:`A debate is set up here.`})}export{n as NewDebate};

@@ -1,1 +1,0 @@
-import{t as e}from"./react-DctBZRDK.js";import{t}from"./index-BprWA_1-.js";var n=e();function r({id:e}){let{page:r}=t(e);return(0,n.jsxs)(`section`,{className:`screen`,children:[(0,n.jsx)(`header`,{className:`screen-head`,children:(0,n.jsx)(`h1`,{children:r?.title??``})}),(0,n.jsx)(`p`,{className:`empty`,children:`The run is shown here.`})]})}export{r as RunScreen};
