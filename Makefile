@@ -116,8 +116,9 @@ e2e: $(CLIENTS) ## test the web app in Chromium; screenshots are in .screenshots
 docs: $(SITE) ## build the docs site into .site; a warning is an error
 	@$(BIN)/python website/build.py
 
-images: $(SITE) ## record the terminal again for the pictures in docs/images
+images: $(SITE) $(CLIENTS) ## record the terminal and the web app again for the pictures in docs/images
 	@$(BIN)/python website/record.py
+	@$(BIN)/python website/screens.py
 
 clean: ## remove what was installed and built
 	rm -rf $(VENV) web/node_modules .screenshots .bench .cache .conformance .pyright .site $(RINGS) $(SERVERS)
