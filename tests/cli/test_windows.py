@@ -153,11 +153,16 @@ def test_without_a_server_nothing_is_started(store: Path) -> None:
     assert asyncio.run(find_server(store)) is None
 
 
-def test_a_second_process_says_which_package_is_missing(store: Path) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [(*DEMO, "Hello"), ("run", "-m", "scripted:agents", "Go"), ("debate", "-m", "scripted:debate", "Is tea a drink?")],
+    ids=["chat", "run", "debate"],
+)
+def test_a_second_process_says_which_package_is_missing(store: Path, words: tuple[str, ...]) -> None:
     async def ask() -> subprocess.CompletedProcess[str]:
         async with App(store):
             script = "import sys; sys.modules['fastapi'] = None\nfrom antiphon.cli.main import main\nsys.exit(main())"
-            command = [sys.executable, "-c", script, *DEMO, "--store", str(store), "Hello"]
+            command = [sys.executable, "-c", script, *words, "--store", str(store)]
             return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=60)
 
     result = asyncio.run(ask())

@@ -140,6 +140,18 @@ def test_a_run_a_debate_and_a_chat_work_on_one_store_at_once(start: Start, tmp_p
     assert (folder / "add.py").exists()
 
 
+def test_a_run_has_the_same_activities_and_result_as_in_one_process(start: Start, tmp_path: Path) -> None:
+    ends = []
+    for name, more in (("here", ["--no-server"]), ("there", [])):
+        (tmp_path / name).mkdir()
+        ends.append(rest_of(start(*run(writing(tmp_path), tmp_path / name, *more))))
+    here, there = ([row["kind"] for row in rows if row["kind"] != "text"] for rows in ends)
+
+    assert here == there
+    results = [{key: rows[-1][key] for key in ("status", "success", "reason", "summary", "exit")} for rows in ends]
+    assert results[0] == results[1]
+
+
 def waiting_team(tmp_path: Path) -> str:
     """A team whose command waits until there is a file `go` in its folder."""
     command = {"command": "touch here; until [ -e go ]; do sleep 0.05; done"}

@@ -173,9 +173,9 @@ def test_tools_of_the_host_are_off(server: LiveServer) -> None:
         assert client.problem("POST", "/threads", body) == (403, "not_allowed")
         forged = {**CHAT, "settings": {"options": {"tools": [{"name": "shell", "risk": "read"}]}}}
         assert client.problem("POST", "/threads", forged) == (422, "bad_settings")
-        for setting in ({"workspace": "/"}, {"mode": "auto"}):
+        for setting in ({"workspace": "/"}, {"mode": "auto"}, {"mcp": "/etc/passwd"}):
             assert client.problem("POST", "/threads", {"kind": "run", **setting}) == (403, "not_allowed")
-        assert client.problem("POST", "/threads", {"kind": "run", "mcp": "/etc/passwd"}) == (422, "bad_body")
+        assert client.problem("POST", "/threads", {**CHAT, "mcp": "/etc/passwd"}) == (422, "bad_body")
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,15 @@ def test_an_opening_that_cannot_be_used_is_refused(server: LiveServer, body: dic
         assert window.problem("POST", "/local/window", body) == (422, "bad_settings")
 
 
+@pytest.mark.parametrize("environment", [{"A": 5, "THE_TOKEN": SECRET}, SECRET, [SECRET]])
+def test_what_a_window_brings_is_not_quoted(server: LiveServer, environment: Any) -> None:
+    with server.window() as window:
+        response = window.request("POST", "/local/window", {"environment": environment})
+
+    assert response.status_code == 422
+    assert SECRET not in response.text
+
+
 def test_an_open_window_is_named_and_comes_over_the_socket(server: LiveServer) -> None:
     with server.window() as window, server.client() as client:
         assert window.problem("POST", "/local/window", {}, headers={"antiphon-window": ""}) == (400, "bad_header")

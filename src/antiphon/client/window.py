@@ -153,5 +153,5 @@ class WindowClient(Client):
         now = time.monotonic()
         self._times = [*(at for at in self._times if now - at < RESTARTS_S), now]
         if len(self._times) > MOST_RESTARTS:
-            reason = f"it has ended {len(self._times)} times within {RESTARTS_S:g} seconds; see {log_path(self._store)}"
+            reason = f"it has ended once too often within {RESTARTS_S:g} seconds; see {log_path(self._store)}"
             raise ServerUnreachable(self.connection.address, reason)

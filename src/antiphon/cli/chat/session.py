@@ -16,6 +16,7 @@ from antiphon.cli.lookup import LAST, find_thread
 from antiphon.cli.options import store_file
 from antiphon.cli.render.plain import NullView, PlainView, TextView, can_draw
 from antiphon.cli.windows.access import is_from_file
+from antiphon.threads.foreign_models import needs_naming
 
 
 @asynccontextmanager
@@ -67,8 +68,9 @@ async def _continue(options: argparse.Namespace, client: ChatClient, model: str 
     current = (await client.read()).content["config"].get("model")
     used = model or current
     # A server elsewhere asks for consent to a model of an imported thread itself.
-    if client.models is not None and await is_from_file(client.app, store_file(options), client.thread):
-        await allow_models(client.app.threads, client.thread, [used] if used else [], [model] if model else [])
+    is_foreign = client.models is not None and used is not None and needs_naming(used)
+    if is_foreign and await is_from_file(client.app, store_file(options), client.thread):
+        await allow_models(client.app.threads, client.thread, [used], [model] if model else [])
     if model is None:
         client.config["model"] = current or client.config["model"]
     elif current != model or client.is_remote:

@@ -60,7 +60,12 @@ async def open_window(request: Request, context: Context, local: Local) -> Respo
     servers, which end with the stream, or when no thread of the window is running any more.
     """
     window = _require_window()
-    opening = read_opening(await read_body(request, OpenWindow))
+    try:
+        body = await read_body(request, OpenWindow)
+    except ProblemError as problem:
+        # The text of the problem may quote the environment.
+        raise ProblemError(problem.code, "a window brings servers, an environment of texts, and prices") from None
+    opening = read_opening(body)
     if opening.prices is not None:
         local.windows.set_prices(window, opening.prices)
     return EventStream(context, hold_window(context.app.runtime, local.servers, window, opening))
