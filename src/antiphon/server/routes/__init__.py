@@ -9,17 +9,18 @@ from importlib import import_module
 from antiphon.server.contracts import Routes
 from antiphon.server.routes import actions, local, streams, system, threads
 
-FIRST_ROUTES: tuple[Routes, ...] = (threads.routes, actions.routes, streams.routes, system.routes, local.routes)
+THREAD_ROUTES: tuple[Routes, ...] = (threads.routes, actions.routes, streams.routes)
+SERVER_ROUTES: tuple[Routes, ...] = (system.routes, local.routes)
 MODULES: Mapping[str, tuple[str, ...]] = {
     "routes.catalog": ("models", "agents", "tools", "charts"),
     "routes.actors": ("actors",),
-    "routes.administration": ("audit", "backup"),
     "facades.openai.chat_routes": ("v1",),
     "facades.openai.response_routes": ("v1",),
     "facades.openai.model_routes": ("v1",),
     "facades.agui": ("agui",),
     "facades.vercel": ("vercel",),
     "facades.mcp.http": ("mcp",),
+    "routes.administration": ("audit", "backup"),
 }
 """First parts of the paths of other routes, by their modules."""
 
@@ -32,4 +33,4 @@ def load_routes(module: str) -> Routes:
 
 def all_routes() -> list[Routes]:
     """Load all routes."""
-    return [*FIRST_ROUTES, *map(load_routes, MODULES)]
+    return [*THREAD_ROUTES, *map(load_routes, MODULES), *SERVER_ROUTES]
