@@ -63,6 +63,7 @@ bench: $(STAMP) ## measure speed, growth, the runtime, runs, providers, debates,
 	@$(BIN)/python bench/checks.py
 	@$(BIN)/python bench/threads.py
 	@$(BIN)/python bench/sandbox.py
+	@$(BIN)/python bench/first_question.py
 	@$(BIN)/python bench/server.py
 
 compare: $(STAMP) ## compare the speed with another revision, e.g. make compare BASE=HEAD~20

@@ -16,7 +16,7 @@ from antiphon.server.contracts import Contract, schemas
 from antiphon.server.error_responses import error_response
 from antiphon.server.guard import CODE, Guard
 from antiphon.server.problems import BY_CLASS, ProblemError, problem_of
-from antiphon.server.routes import FIRST_ROUTES, MODULES, all_routes, load_routes
+from antiphon.server.routes import MODULES, SERVER_ROUTES, THREAD_ROUTES, all_routes, load_routes
 from antiphon.server.settings import ServerSettings
 from antiphon.server.tracing import Tracing
 from antiphon.server.windows.local import LocalServer
@@ -54,7 +54,7 @@ def build_asgi(app: App, settings: ServerSettings, local: LocalServer | None = N
     )
     api.state.context = context
     api.state.contracts = contracts
-    for routes in FIRST_ROUTES:
+    for routes in (*THREAD_ROUTES, *SERVER_ROUTES):
         api.include_router(routes.router)
     for kind in {ProblemError, HTTPException, RequestValidationError, *(kind for kind, _ in BY_CLASS), Exception}:
         api.add_exception_handler(kind, _answer_error)

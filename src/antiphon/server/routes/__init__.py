@@ -9,14 +9,12 @@ from importlib import import_module
 from antiphon.server.contracts import Routes
 from antiphon.server.routes import actions, local, streams, system, threads, windows
 
-FIRST_ROUTES: tuple[Routes, ...] = tuple(
-    module.routes for module in (threads, actions, streams, system, local, windows)
-)
+THREAD_ROUTES: tuple[Routes, ...] = (threads.routes, actions.routes, streams.routes)
+SERVER_ROUTES: tuple[Routes, ...] = (system.routes, local.routes, windows.routes)
 MODULES: Mapping[str, tuple[str, ...]] = {
     "routes.catalog": ("models", "agents", "tools"),
     "routes.charts": ("charts",),
     "routes.actors": ("actors",),
-    "routes.administration": ("audit", "backup"),
     "routes.web": ("", "new", "chats", "runs", "debates", "inspector", "assets"),
     "facades.openai.chat_routes": ("v1",),
     "facades.openai.response_routes": ("v1",),
@@ -24,6 +22,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "facades.agui": ("agui",),
     "facades.vercel": ("vercel",),
     "facades.mcp.http": ("mcp",),
+    "routes.administration": ("audit", "backup"),
 }
 """First parts of the paths of other routes, by their modules."""
 
@@ -36,4 +35,4 @@ def load_routes(module: str) -> Routes:
 
 def all_routes() -> list[Routes]:
     """Load all routes."""
-    return [*FIRST_ROUTES, *map(load_routes, MODULES)]
+    return [*THREAD_ROUTES, *map(load_routes, MODULES), *SERVER_ROUTES]
