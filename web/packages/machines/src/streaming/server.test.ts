@@ -73,6 +73,7 @@ test('S0-58 · a prompt becomes a message of the chat, with the id of the reques
 test('S0-64 · activities become the reply; the calls of each turn are numbered anew', async () => {
   const reply = driver.send('Hello');
   await settled();
+  stream().tell('usage', { usage: {}, costUsd: 0 });
   stream().tell('thinking', { text: 'Hm' });
   stream().tell('tool_called', { id: 'c1', name: 'look', input: { a: 1 } }, 10);
   stream().tell('replied', { costUsd: 0.1, durationMs: 5, totalTokens: 7, stop: 'tool_calls' });
