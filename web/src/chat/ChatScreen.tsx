@@ -4,16 +4,7 @@ import { ErrorCard } from '../parts/ErrorCard';
 import { Transcript } from '../parts/Transcript';
 import { navigate, pathOf } from '../route';
 import { useThread, type OpenThread } from '../wire/store';
-import {
-  branchFrom,
-  editMessage,
-  regenerate,
-  retryThread,
-  rewindTo,
-  sendMessage,
-  stopThread,
-  switchBranch,
-} from './actions';
+import { branchFrom, editMessage, regenerate, retryThread, rewindTo, switchBranch } from './actions';
 import { BranchPanel } from './BranchPanel';
 import { ChatHeader } from './ChatHeader';
 import { CheckpointDialog } from './CheckpointDialog';
@@ -24,6 +15,7 @@ import { Log } from './Log';
 import { MergeDialog } from './MergeDialog';
 import type { RowActions } from './MessageRow';
 import { useAnnounce } from './useAnnounce';
+import { useChatThread } from './useChatThread';
 import { useCallState, useView, type ChatView } from './useView';
 
 export function ChatScreen({ id }: { id: string }) {
@@ -68,11 +60,11 @@ function useRowActions(view: ChatView, canChange: boolean, edit: (id: string | n
   }, [view, canChange, edit]);
 }
 
-function Chat({ thread, view }: { thread: OpenThread; view: ChatView }) {
+function Chat({ thread, view: stored }: { thread: OpenThread; view: ChatView }) {
+  const { id } = stored.page;
+  const { view, isRunning, say, stop } = useChatThread(id, stored);
   const { page, content } = view;
-  const { id } = page;
   const can = page.can['chat'] ?? [];
-  const isRunning = page.status === 'running';
   const isStarted = page.can['chat'] !== undefined;
   const canChange = can.includes('fork') && can.includes('rewind');
   const canSend = page.problem === null && (!isRunning || content.config.onBusy !== 'reject') && content.merge === null;
@@ -100,7 +92,7 @@ function Chat({ thread, view }: { thread: OpenThread; view: ChatView }) {
       group: 'Chat',
       label: 'Stop the reply',
       keys: 's',
-      run: () => void (isRunning && stopThread(id)),
+      run: () => void (isRunning && stop()),
     },
     { id: 'edit-last', group: 'Chat', label: 'Edit your last message', keys: 'e', run: editLast },
     {
@@ -143,8 +135,8 @@ function Chat({ thread, view }: { thread: OpenThread; view: ChatView }) {
             placeholder={isStarted ? 'Reply' : 'Say something'}
             isRunning={isRunning}
             canSend={canSend}
-            onSend={(parts) => sendMessage(id, parts)}
-            onStop={() => void stopThread(id)}
+            onSend={say}
+            onStop={stop}
             onEditLast={editLast}
           />
         </footer>
