@@ -50,6 +50,7 @@ export function ModelPicker({
       >
         <input
           className="field"
+          data-focus
           aria-label="Find a model"
           placeholder="Find a model, or write provider:name"
           value={query}
