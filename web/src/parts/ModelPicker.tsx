@@ -37,7 +37,9 @@ export function ModelPicker({
   const rows = useModels();
   const [query, setQuery] = useState('');
   const words = query.toLowerCase().trim();
-  const shown = (rows ?? []).filter((row) => row.reference.toLowerCase().includes(words));
+  const shown = (rows ?? [])
+    .filter((row) => row.reference.toLowerCase().includes(words))
+    .sort((a, b) => Number(b.usable) - Number(a.usable));
   const isNew = words.includes(':') && !shown.some((row) => row.reference === query.trim());
   const pick = (model: string) => (onPick(model), onClose());
   return (
