@@ -30,6 +30,9 @@ steps = [{ text = '''# Plan
 
 - **first** step
 - second step
+  ```sh
+  make plan
+  ```
 
 ```python
 def greet(name):
@@ -82,6 +85,8 @@ def test_a_new_chat_begins_with_its_first_message(pages: Pages, server: LiveServ
     expect(app.page.get_by_text("Hello! I am a script")).to_be_visible()
     app.expect_state("completed")
     expect(app.texts().first).to_have_text("Hello")
+    app.go("/new")
+    expect(app.message_field()).to_have_value("")
 
 
 @pytest.mark.requirement("S0-T35", "S0-T36")
@@ -98,6 +103,47 @@ def test_a_reply_is_written_to_its_end(pages: Pages, server: LiveServer, script:
     expect(app.page.get_by_role("status")).to_have_text("Done, 60 words")
 
 
+def test_a_draft_is_kept_when_the_page_is_left(pages: Pages, server: LiveServer) -> None:
+    app = open_chat(pages, server, "scripted:demo")
+    app.message_field().fill("Half a thought")
+
+    app.go("/new")
+    app.page.go_back()
+
+    expect(app.message_field()).to_have_value("Half a thought")
+
+
+def test_messages_wait_while_a_reply_is_written(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(SLOW.replace("pace_ms = 40", "pace_ms = 15")), onBusy="queue")
+    app.send("First")
+    expect(app.live()).to_contain_text("word3")
+
+    app.send("Second")
+
+    expect(app.page.get_by_text("waits for its turn")).to_be_visible()
+    expect(app.button("Stop")).to_be_visible()
+    app.expect_texts("First", WORDS, "Second", WORDS)
+
+
+def test_a_thread_that_is_deleted_elsewhere_says_so(pages: Pages, server: LiveServer) -> None:
+    app = open_chat(pages, server, "scripted:demo")
+
+    with server.client() as client:
+        client.request("DELETE", f"/threads/{thread_of(app)}")
+
+    expect(app.page.get_by_role("alert")).to_contain_text("unknown_thread")
+
+
+def test_a_branch_that_another_client_has_planned_is_opened(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK), "One")
+    with server.client() as client:
+        client.post(f"/threads/{thread_of(app)}/perform", {"action": "fork", "payload": {"name": "planned"}})
+
+    app.button("Open the branch").click()
+
+    expect(app.button("Branches 2")).to_be_visible()
+
+
 @pytest.mark.requirement("S0-T38")
 def test_a_message_follows_a_completed_reply(pages: Pages, server: LiveServer, script: Script) -> None:
     app = open_chat(pages, server, script(QUICK), "One")
@@ -109,7 +155,7 @@ def test_a_message_follows_a_completed_reply(pages: Pages, server: LiveServer, s
 
 
 def test_thinking_is_folded(pages: Pages, server: LiveServer, script: Script) -> None:
-    app = open_chat(pages, server, script(SLOW.replace("40", "1")), "Count")
+    app = open_chat(pages, server, script(SLOW.replace("pace_ms = 40", "pace_ms = 1")), "Count")
 
     expect(app.page.get_by_text("Let me count.")).not_to_be_visible()
     app.page.get_by_text("Thought").click()
@@ -196,9 +242,11 @@ def test_markdown_is_shown_with_code_that_can_be_copied(pages: Pages, server: Li
     expect(reply.get_by_role("heading", name="Plan")).to_be_visible()
     expect(reply.get_by_role("cell", name="2")).to_be_visible()
     expect(reply.locator(".code .hljs-keyword").first).to_have_text("def")
-    reply.locator(".code").get_by_role("button", name="Copy").click()
+    reply.locator(".code:not(.inner)").get_by_role("button", name="Copy").click()
 
     assert app.page.evaluate("navigator.clipboard.readText()").startswith("def greet(name):")
+    reply.locator(".code.inner").get_by_role("button", name="Copy").click()
+    assert app.page.evaluate("navigator.clipboard.readText()") == "make plan"
 
 
 def test_an_edited_message_is_another_version_on_a_branch(pages: Pages, server: LiveServer, script: Script) -> None:
@@ -479,6 +527,17 @@ def test_a_call_is_allowed_by_its_exact_arguments(pages: Pages, kitchen: LiveSer
     card.locator("summary").click()
     expect(card).to_contain_text("baked <b>well</b>")
     assert card.locator("b").count() == 0
+
+
+def test_a_tool_is_allowed_for_the_thread(pages: Pages, kitchen: LiveServer, script: Script) -> None:
+    app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
+
+    app.button("Allow the tool bake in this thread").click()
+    app.expect_state("completed")
+    app.send("Bake another")
+
+    expect(app.page.locator(".card.tool")).to_have_count(2)
+    app.expect_state("completed")
 
 
 def test_a_denied_call_tells_the_model_why(pages: Pages, kitchen: LiveServer, script: Script) -> None:
