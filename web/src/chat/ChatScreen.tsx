@@ -28,7 +28,12 @@ export function ChatScreen({ id }: { id: string }) {
   }, [page]);
   if (view !== null && !isGone) return <Chat thread={thread} view={view} />;
   if (page?.transcript && !isGone) return <Transcript page={page} />;
-  if (problem !== null) return <div className="screen-body"><ErrorCard title="This thread cannot be shown" message={problem.message} code={problem.code} /></div>;
+  if (problem !== null)
+    return (
+      <div className="screen-body">
+        <ErrorCard title="This thread cannot be shown" message={problem.message} code={problem.code} />
+      </div>
+    );
   return <p className="empty">Loading…</p>;
 }
 
@@ -74,24 +79,53 @@ function Chat({ thread, view: stored }: { thread: OpenThread; view: ChatView }) 
   const callState = useCallState(thread, view);
   const lastAsked = view.rows.findLast((row) => row.message.role === 'user')?.message;
   const lastReply = view.rows.at(-1)?.message;
-  useAnnounce(isRunning, page.status, () => (lastReply === undefined ? 0 : textOf(lastReply.parts).split(/\s+/).length));
+  useAnnounce(isRunning, page.status, () =>
+    lastReply === undefined ? 0 : textOf(lastReply.parts).split(/\s+/).length,
+  );
   const editLast = () => {
     if (lastAsked !== undefined && canChange) setEdited(lastAsked.id);
   };
   useCommands([
     { id: 'write', group: 'Chat', label: 'Write a message', keys: 'm', run: () => composer.current?.focus() },
-    { id: 'stop', group: 'Chat', label: 'Stop the reply', keys: 's', run: () => void (isRunning && stop()) },
+    {
+      id: 'stop',
+      group: 'Chat',
+      label: 'Stop the reply',
+      keys: 's',
+      run: () => void (isRunning && stop()),
+    },
     { id: 'edit-last', group: 'Chat', label: 'Edit your last message', keys: 'e', run: editLast },
-    { id: 'regenerate', group: 'Chat', label: 'Regenerate the last reply', keys: 'r', run: () => void (canChange && retryThread(id)) },
+    {
+      id: 'regenerate',
+      group: 'Chat',
+      label: 'Regenerate the last reply',
+      keys: 'r',
+      run: () => void (canChange && retryThread(id)),
+    },
     { id: 'branches', group: 'Chat', label: 'Branches', keys: 'b', run: () => setPanel((old) => !old) },
     { id: 'checkpoint', group: 'Chat', label: 'Add a checkpoint', keys: 'c', run: () => setMarking(true) },
     { id: 'rename', group: 'Chat', label: 'Rename this chat', run: () => setRenaming(true) },
   ]);
   return (
     <section className={isPanel ? 'screen chat with-panel' : 'screen chat'} aria-label={page.title}>
-      <ChatHeader view={view} canUseModel={can.includes('use_model')} isPanel={isPanel} onPanel={() => setPanel(!isPanel)} onCheckpoint={() => setMarking(true)} isRenaming={isRenaming} onRename={setRenaming} />
+      <ChatHeader
+        view={view}
+        canUseModel={can.includes('use_model')}
+        isPanel={isPanel}
+        onPanel={() => setPanel(!isPanel)}
+        onCheckpoint={() => setMarking(true)}
+        isRenaming={isRenaming}
+        onRename={setRenaming}
+      />
       <div className="chat-main">
-        <Log rows={view.rows} live={live} model={content.config.model} editedId={editedId} callState={callState} actions={actions}>
+        <Log
+          rows={view.rows}
+          live={live}
+          model={content.config.model}
+          editedId={editedId}
+          callState={callState}
+          actions={actions}
+        >
           <End view={view} />
         </Log>
         <footer className="chat-foot">
@@ -107,9 +141,23 @@ function Chat({ thread, view: stored }: { thread: OpenThread; view: ChatView }) 
           />
         </footer>
       </div>
-      {isPanel ? <BranchPanel id={id} content={content} canChange={canChange} onMerge={setMergeSource} onClose={() => setPanel(false)} /> : null}
+      {isPanel ? (
+        <BranchPanel
+          id={id}
+          content={content}
+          canChange={canChange}
+          onMerge={setMergeSource}
+          onClose={() => setPanel(false)}
+        />
+      ) : null}
       {content.merge !== null || mergeSource !== null ? (
-        <MergeDialog id={id} content={content} source={mergeSource} canConfirm={can.includes('confirm_merge')} onClose={() => setMergeSource(null)} />
+        <MergeDialog
+          id={id}
+          content={content}
+          source={mergeSource}
+          canConfirm={can.includes('confirm_merge')}
+          onClose={() => setMergeSource(null)}
+        />
       ) : null}
       {isMarking ? <CheckpointDialog id={id} onClose={() => setMarking(false)} /> : null}
     </section>

@@ -28,6 +28,7 @@ export function EditField({ text, onSave, onCancel }: Props) {
         aria-label="Edit the message"
         value={draft}
         autoFocus
+        onFocus={(event) => event.target.setSelectionRange(text.length, text.length)}
         onChange={(event) => setDraft(event.target.value)}
         onKeyDown={(event) => {
           if (event.nativeEvent.isComposing) return;
@@ -36,8 +37,12 @@ export function EditField({ text, onSave, onCancel }: Props) {
         }}
       />
       <div className="edit-actions">
-        <button type="submit" className="primary" disabled={isBusy || draft.trim() === ''}>Send on a new branch</button>
-        <button type="button" className="quiet" onClick={onCancel}>Cancel</button>
+        <button type="submit" className="primary" disabled={isBusy || draft.trim() === ''}>
+          Send on a new branch
+        </button>
+        <button type="button" className="quiet" onClick={onCancel}>
+          Cancel
+        </button>
         <span className="note">The first version is kept.</span>
       </div>
     </form>

@@ -1,4 +1,5 @@
 /** The keyboard: one listener finds the command of a key. */
+import { flushSync } from 'react-dom';
 import { allCommands } from './commands';
 
 const SWITCH = 'antiphon.keys';
@@ -28,7 +29,8 @@ function onKeyDown(event: KeyboardEvent): void {
   const command = allCommands().findLast((item) => item.keys === name);
   if (command === undefined) return;
   event.preventDefault();
-  command.run();
+  // What the next key meets is there before it is pressed.
+  flushSync(command.run);
 }
 
 export function listenToKeys(): () => void {
@@ -43,6 +45,8 @@ const SHOWN: Record<string, string> = { ArrowUp: '↑', ArrowDown: '↓', ArrowL
 export function keyLabel(keys: string): string {
   return keys
     .split('+')
-    .map((part) => (part === 'Mod' ? (IS_MAC ? '⌘' : 'Ctrl') : (SHOWN[part] ?? (part.length === 1 ? part.toUpperCase() : part))))
+    .map((part) =>
+      part === 'Mod' ? (IS_MAC ? '⌘' : 'Ctrl') : (SHOWN[part] ?? (part.length === 1 ? part.toUpperCase() : part)),
+    )
     .join(IS_MAC ? '' : '+');
 }

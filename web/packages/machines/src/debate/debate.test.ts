@@ -16,6 +16,15 @@ test('S4-118 · a snapshot of the server is read as one of a machine', () => {
   expect([snapshot.matches('debating'), snapshot.matches('paused')]).toEqual([true, false]);
 });
 
+test('S4-118 · what the server has sent is kept, and what is not there yet is empty', () => {
+  const content = { participants: [{ id: 'for' }], outcome: 'verdict', interrupted: true, verdict: { winner: 'for' } };
+
+  expect(new DebateSnapshot(page('completed', [], content)).context).toMatchObject(content);
+  const empty = { topic: '', participants: [], rounds: [], outcome: null, interrupted: false, verdict: null, lastError: null };
+  expect(new DebateSnapshot(null).context).toMatchObject(empty);
+  expect(debateFigures(new DebateSnapshot(null)).spentShare).toBeNull();
+});
+
 test('S4-118 · the server says what can happen', () => {
   const snapshot = new DebateSnapshot(page('paused', ['RESUME', 'STOP']));
 
@@ -29,6 +38,8 @@ test('S4-118 · a debate that has not begun can be started', () => {
 
   expect(waiting.matches('idle') && waiting.can({ type: 'START_DEBATE' })).toBe(true);
   expect(new DebateSnapshot(null).can({ type: 'START_DEBATE' })).toBe(false);
+  const ended = new DebateSnapshot({ id: 'd', kind: 'debate', status: 'completed', can: { '': ['START'] } });
+  expect(ended.can({ type: 'START_DEBATE' })).toBe(false);
 });
 
 test('S4-118 · the figures of a debate have its round, its cost and the first open warning', () => {

@@ -190,6 +190,15 @@ test('S0-B5 · a prompt may wait for its turn, or interrupt', async () => {
   expect(transport.requests.map((request) => request.messages.length)).toEqual([1, 2, 4]);
 });
 
+test('S0-B5 · what happens to a prompt during a reply may be set for the conversation', async () => {
+  const queueing = new StreamingDriver(actor, transport, { newId: () => crypto.randomUUID(), onBusy: 'queue' });
+  void queueing.send('One');
+  void queueing.send('Two');
+  await settled();
+
+  expect(transport.requests).toHaveLength(1);
+});
+
 test('S0-85 · a failed request is repeated by itself after its delay, and by hand', async () => {
   transport.failure = new Error('gone');
   void driver.send('Hello');

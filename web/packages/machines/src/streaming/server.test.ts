@@ -16,6 +16,7 @@ class Stream extends EventTarget {
   close = (): void => void (this.isClosed = true);
 
   tell(kind: string, facts: Record<string, Json>, at = 0): void {
+    if (this.isClosed) return;
     const activity: Activity = { kind, facts, at, cursor: `h:${kind}` };
     this.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(activity) }));
   }
@@ -72,6 +73,7 @@ test('S0-58 · a prompt becomes a message of the chat, with the id of the reques
 test('S0-64 · activities become the reply; the calls of each turn are numbered anew', async () => {
   const reply = driver.send('Hello');
   await settled();
+  stream().tell('usage', { usage: {}, costUsd: 0 });
   stream().tell('thinking', { text: 'Hm' });
   stream().tell('tool_called', { id: 'c1', name: 'look', input: { a: 1 } }, 10);
   stream().tell('replied', { costUsd: 0.1, durationMs: 5, totalTokens: 7, stop: 'tool_calls' });
@@ -152,6 +154,33 @@ test('S0-86 · Stop is a request of its own, and leaving the page is not', async
   actor.stop();
   expect(stream().isClosed).toBe(true);
   expect(requests).toHaveLength(made);
+});
+
+test.each(['stopped', 'interrupted'])('a thread that is %s elsewhere ends the reply, which may be repeated by hand', async (status) => {
+  void driver.send('Hello');
+  await settled();
+  stream().tell('status', { status: 'running', resultInfo: null });
+  stream().tell('status', { status: 'waiting', resultInfo: null });
+  expect([view().state, stream().isClosed]).toEqual(['sending', false]);
+  stream().tell('status', { status, resultInfo: null });
+
+  expect(view().context.error).toEqual({ code: 'interrupted', message: 'The reply was stopped', recoverable: true });
+  expect([view().context.retryDelayMs, stream().isClosed]).toEqual([null, true]);
+});
+
+test('calls of one reply are numbered in order, and a cost that is unknown once is unknown', async () => {
+  const reply = driver.send('Hello');
+  await settled();
+  stream().tell('tool_called', { id: 'c1', name: 'look', input: 1 });
+  stream().tell('tool_called', { id: 'c2', name: 'look', input: null });
+  stream().tell('replied', { costUsd: null, durationMs: 5, totalTokens: 7 });
+  stream().tell('tool_ended', { call: 1, failed: false, result: 'two' });
+  stream().tell('replied', { costUsd: 0.2, durationMs: 1, totalTokens: 1 });
+  stream().tell('status', { status: 'completed', resultInfo: null });
+
+  const { costUsd, tools } = await reply;
+  expect(costUsd).toBeNull();
+  expect(tools).toMatchObject({ c1: { status: 'running', input: 1 }, c2: { status: 'complete', result: 'two' } });
 });
 
 test('a thread that was deleted ends the reply with its problem', async () => {

@@ -80,6 +80,29 @@ test('S3-03 · a snapshot of the server replaces the state, while somebody liste
   expect(server.followers).toBe(0);
 });
 
+test('a page becomes a state of the machine', () => {
+  const bridge = new ThreadBridge(new Server(page('running', { title: 'Cars', owner: 'ann' })));
+  const { context } = bridge.getSnapshot();
+
+  expect(context).toMatchObject({ threadId: 't', kind: 'chat', content: 'chat', title: 'Cars', owner: 'ann', archived: false });
+  expect(bridge.can(MESSAGE)).toBe(true);
+  const closed = page('running', { can: { '': ['STOP'], chat: [] } });
+  expect(new ThreadBridge(new Server(closed)).can(MESSAGE)).toBe(false);
+  expect(new ThreadBridge(new Server(page('pending', { can: { '': ['FOLLOW_UP'] } }))).getSnapshot().context).toMatchObject({ content: null, config: {} });
+});
+
+test('several listeners share one follower of the server', () => {
+  const server = new Server(page('running'));
+  const bridge = new ThreadBridge(server);
+  const [first, second] = [bridge.subscribe(() => undefined), bridge.subscribe(() => undefined)];
+
+  expect(server.followers).toBe(1);
+  first();
+  expect(server.followers).toBe(1);
+  second();
+  expect(server.followers).toBe(0);
+});
+
 test('a stored snapshot of the machine is taken as it is, with the children that run at the server', () => {
   const bridge = new ThreadBridge(new Server(page('completed')));
   void bridge.send(MESSAGE);
