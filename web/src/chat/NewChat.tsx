@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { modelName } from '../parts/format';
-import { ModelPicker, useModels } from '../parts/ModelPicker';
+import { loadModels, ModelPicker, useModels } from '../parts/ModelPicker';
 import { StateTrack } from '../parts/StateTrack';
 import { Stored, useStored } from '../parts/stored';
 import { notifyError } from '../parts/Toasts';
@@ -78,7 +78,10 @@ export function NewChat() {
   useEffect(() => composer.current?.focus(), []);
   const send = async (parts: readonly Part[]): Promise<boolean> => {
     try {
-      await createChat(model, system, chosen, parts);
+      // A message may be written before the models are known.
+      const used = model ?? firstModel((await loadModels()).items, last);
+      if (used === null) throw new Error('No model can be used here; choose one by its name');
+      await createChat(used, system, chosen, parts);
       return true;
     } catch (error) {
       notifyError(error);
@@ -145,7 +148,7 @@ export function NewChat() {
         draftName="new"
         placeholder="Say something"
         isRunning={false}
-        canSend={model !== null}
+        canSend={model !== null || models === null}
         onSend={send}
       />
       {isPicking ? <ModelPicker current={model} onPick={lastModel.set} onClose={() => setPicking(false)} /> : null}

@@ -5,16 +5,21 @@ import { Dialog } from './Dialog';
 
 let known: Promise<ModelList> | null = null;
 
+/** The models that the server knows, read once; an error is forgotten, so that they are read again. */
+export function loadModels(): Promise<ModelList> {
+  known ??= get<ModelList>('/models').catch((error: unknown) => {
+    known = null;
+    throw error;
+  });
+  return known;
+}
+
 export function useModels(): readonly ModelRow[] | null {
   const [rows, setRows] = useState<readonly ModelRow[] | null>(null);
   useEffect(() => {
-    known ??= get<ModelList>('/models');
-    known.then(
+    loadModels().then(
       (list) => setRows(list.items),
-      () => {
-        known = null;
-        setRows([]);
-      },
+      () => setRows([]),
     );
   }, []);
   return rows;
