@@ -22,14 +22,19 @@ export function SendPanel({ sending, draft, onChoose }: Props) {
   const [problem, setProblem] = useState('');
   const [sent, setSent] = useState('');
   const [isBusy, setBusy] = useState(false);
+  const [filled, setFilled] = useState(0);
   const field = useRef<HTMLTextAreaElement>(null);
   const { schemas } = sending;
   useEffect(() => {
     if (!draft) return;
     setText(JSON.stringify(eventTemplate(draft.type, schemas[draft.type]), null, 2));
     setProblem('');
-    field.current?.focus();
+    setFilled(draft.count);
   }, [draft, schemas]);
+  // The field gets the focus when it has the text of the event, so that this is what a key sends.
+  useEffect(() => {
+    if (filled) field.current?.focus();
+  }, [filled]);
   const submit = async (event?: FormEvent): Promise<void> => {
     event?.preventDefault();
     setSent('');

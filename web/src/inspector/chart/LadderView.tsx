@@ -56,7 +56,6 @@ function RowText({ box, row, drawing }: { box: LadderBox; row: LadderRow; drawin
   const isTaken = row.row.transitions.some((each) => drawing.taken.has(each.id));
   const names = ['row', row.row.transitions.length ? '' : 'about', isTaken ? 'taken' : '', event ? 'can' : ''].filter(Boolean);
   const destination = row.row.destination.replaceAll(' ', '\u00a0');
-  const { head } = row.row;
   const height = row.lines.length * LINE;
   return (
     <g className={names.join(' ')} onClick={event ? (click) => { click.stopPropagation(); drawing.onEvent(event); } : undefined}>
@@ -64,11 +63,11 @@ function RowText({ box, row, drawing }: { box: LadderBox; row: LadderRow; drawin
       {row.lines.map((line, index) => {
         const hasEnd = index === row.lines.length - 1 && destination !== '' && line.endsWith(destination);
         const text = hasEnd ? line.slice(0, -destination.length) : line;
-        const isHead = index === 0 && text.startsWith(head);
+        const head = text.slice(0, row.heads[index]);
         return (
           <text key={index} x={box.x + PADDING} y={row.y + 4 + index * LINE} xmlSpace="preserve">
-            {isHead && <tspan className="head">{head}</tspan>}
-            {isHead ? text.slice(head.length) : text}
+            {head && <tspan className="head">{head}</tspan>}
+            {text.slice(head.length)}
             {hasEnd && <tspan className={`to f${row.colour ?? 0}`}>{destination}</tspan>}
           </text>
         );

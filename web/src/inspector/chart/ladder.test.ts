@@ -58,6 +58,14 @@ describe('a ladder', () => {
     expect(ladder.lines.map((line) => [line.source, line.target, line.transitions])).toEqual([['m.a', 'm.b', ['m.a GO 0', 'm.a UP 0']]]);
   });
 
+  test('tells which part of wrapped lines names the events', () => {
+    const events = ['FIRST_LONG_EVENT', 'SECOND_LONG_EVENT', 'THIRD_LONG_EVENT', 'FOURTH_LONG_EVENT'];
+    const on = Object.fromEntries(events.map((event) => [event, { guard: 'isAllowed' }]));
+    const [row] = layOutLadder(toChart({ id: 'm', initial: 'a', states: { a: { on } } })).boxes[1]?.rows ?? [];
+
+    expect(row?.lines.map((line, index) => line.slice(0, row.heads[index]).trim())).toEqual(['FIRST_LONG_EVENT, SECOND_LONG_EVENT, THIRD_LONG_EVENT,', 'FOURTH_LONG_EVENT']);
+  });
+
   test('has regions side by side, and no line that leaves one', () => {
     const chart = toChart({ id: 'm', type: 'parallel', states: { l: { initial: 'a', states: { a: { on: { X: 'b', OUT: '#m.r' } }, b: {} } }, r: { initial: 'c', states: { c: {} } } } });
     const ladder = layOutLadder(chart);

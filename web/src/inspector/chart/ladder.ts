@@ -31,6 +31,8 @@ export const PLAIN_METRICS: Metrics = { character: 7.2, title: (text) => cells(t
 export interface LadderRow {
   row: Row;
   lines: string[];
+  /** How many characters of each line are names of events. */
+  heads: number[];
   y: number;
   colour: number | null;
 }
@@ -100,7 +102,8 @@ function* walk(shape: Shape): Generator<Shape> {
 function makeShape(chart: Chart, state: ChartState): Shape {
   const rows = stateRows(chart, state).map((row): LadderRow => {
     const text = [row.head, row.rest, row.destination.replaceAll(' ', '\u00a0')].filter(Boolean).join(' ');
-    return { row, lines: wrap(text, LONGEST_LINE), y: 0, colour: null };
+    const lines = wrap(text, LONGEST_LINE);
+    return { row, lines, heads: headLengths(row.head, lines), y: 0, colour: null };
   });
   const shape = {
     state, rows, title: stateTitle(state), isRegion: state.parent?.type === 'parallel',
@@ -108,6 +111,15 @@ function makeShape(chart: Chart, state: ChartState): Shape {
   } as unknown as Shape;
   shape.area = shape;
   return shape;
+}
+
+function headLengths(head: string, lines: string[]): number[] {
+  let words = head.split(' ').length;
+  return lines.map((line) => {
+    const own = line.trim().split(' ').slice(0, words);
+    words -= own.length;
+    return own.length ? line.length - line.trimStart().length + own.join(' ').length : 0;
+  });
 }
 
 const hasRegions = (shape: Shape): boolean => shape.state.type === 'parallel' && shape.children.length > 1;
