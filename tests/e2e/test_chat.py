@@ -85,6 +85,8 @@ def test_a_new_chat_begins_with_its_first_message(pages: Pages, server: LiveServ
     expect(app.page.get_by_text("Hello! I am a script")).to_be_visible()
     app.expect_state("completed")
     expect(app.texts().first).to_have_text("Hello")
+    app.go("/new")
+    expect(app.message_field()).to_have_value("")
 
 
 @pytest.mark.requirement("S0-T35", "S0-T36")
@@ -101,6 +103,47 @@ def test_a_reply_is_written_to_its_end(pages: Pages, server: LiveServer, script:
     expect(app.page.get_by_role("status")).to_have_text("Done, 60 words")
 
 
+def test_a_draft_is_kept_when_the_page_is_left(pages: Pages, server: LiveServer) -> None:
+    app = open_chat(pages, server, "scripted:demo")
+    app.message_field().fill("Half a thought")
+
+    app.go("/new")
+    app.page.go_back()
+
+    expect(app.message_field()).to_have_value("Half a thought")
+
+
+def test_messages_wait_while_a_reply_is_written(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(SLOW.replace("pace_ms = 40", "pace_ms = 15")), onBusy="queue")
+    app.send("First")
+    expect(app.live()).to_contain_text("word3")
+
+    app.send("Second")
+
+    expect(app.page.get_by_text("waits for its turn")).to_be_visible()
+    expect(app.button("Stop")).to_be_visible()
+    app.expect_texts("First", WORDS, "Second", WORDS)
+
+
+def test_a_thread_that_is_deleted_elsewhere_says_so(pages: Pages, server: LiveServer) -> None:
+    app = open_chat(pages, server, "scripted:demo")
+
+    with server.client() as client:
+        client.request("DELETE", f"/threads/{thread_of(app)}")
+
+    expect(app.page.get_by_role("alert")).to_contain_text("unknown_thread")
+
+
+def test_a_branch_that_another_client_has_planned_is_opened(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK), "One")
+    with server.client() as client:
+        client.post(f"/threads/{thread_of(app)}/perform", {"action": "fork", "payload": {"name": "planned"}})
+
+    app.button("Open the branch").click()
+
+    expect(app.button("Branches 2")).to_be_visible()
+
+
 @pytest.mark.requirement("S0-T38")
 def test_a_message_follows_a_completed_reply(pages: Pages, server: LiveServer, script: Script) -> None:
     app = open_chat(pages, server, script(QUICK), "One")
@@ -112,7 +155,7 @@ def test_a_message_follows_a_completed_reply(pages: Pages, server: LiveServer, s
 
 
 def test_thinking_is_folded(pages: Pages, server: LiveServer, script: Script) -> None:
-    app = open_chat(pages, server, script(SLOW.replace("40", "1")), "Count")
+    app = open_chat(pages, server, script(SLOW.replace("pace_ms = 40", "pace_ms = 1")), "Count")
 
     expect(app.page.get_by_text("Let me count.")).not_to_be_visible()
     app.page.get_by_text("Thought").click()

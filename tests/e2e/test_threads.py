@@ -111,6 +111,15 @@ def test_a_thread_is_renamed(app: WebApp) -> None:
     expect(titles(app)).to_have_text(["<b>Second</b>"])
 
 
+def test_the_actions_of_a_thread_open_on_a_narrow_page(app: WebApp) -> None:
+    app.page.set_viewport_size({"width": 390, "height": 780})
+    app.button("Threads").click()
+
+    use(app, "First", "Pin")
+
+    expect(group(app, "Pinned")).to_contain_text("First")
+
+
 def test_a_thread_is_pinned(app: WebApp) -> None:
     use(app, "First", "Pin")
 
