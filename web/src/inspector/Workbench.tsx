@@ -65,18 +65,39 @@ export function Workbench(props: WorkbenchProps) {
         <header className="bench-head">
           <h1>{props.title}</h1>
           <span className="bench-machine">{props.machine}</span>
-          <p className="bench-value" role="status">{valueLabel(value) || props.status || ''}</p>
+          <p className="bench-value" role="status">
+            {valueLabel(value) || props.status || ''}
+          </p>
           {step !== null && (
-            <button type="button" className="back-to-live" onClick={() => onStep(null)}>Step {step} of {last} · back to live <kbd>Esc</kbd></button>
+            <button type="button" className="back-to-live" onClick={() => onStep(null)}>
+              Step {step} of {last} · back to live <kbd>Esc</kbd>
+            </button>
           )}
         </header>
         {props.notice}
-        <ChartPane chart={chart} missing={props.missing} active={active} taken={props.taken} can={sending?.isLive ? sending.can : []} onEvent={choose} />
+        <ChartPane
+          chart={chart}
+          missing={props.missing}
+          active={active}
+          taken={props.taken}
+          can={sending?.isLive ? sending.can : []}
+          onEvent={choose}
+        />
       </section>
       {hasSide && (
         <aside className="bench-side" aria-label="Events and context">
           {sending && <SendPanel sending={sending} draft={draft} onChoose={choose} />}
-          <EventList entries={shown} total={entries.length} current={current} last={last} filter={filter} onFilter={setFilter} onStep={onStep} loadEarlier={props.loadEarlier} actions={props.actions} />
+          <EventList
+            entries={shown}
+            total={entries.length}
+            current={current}
+            last={last}
+            filter={filter}
+            onFilter={setFilter}
+            onStep={onStep}
+            loadEarlier={props.loadEarlier}
+            actions={props.actions}
+          />
           <ContextPanel context={props.context} before={props.before} />
         </aside>
       )}

@@ -91,7 +91,12 @@ export function layOutLadder(chart: Chart, metrics: Metrics = PLAIN_METRICS): La
   setWidths(root, metrics);
   setLefts(root, GAP);
   const lines = connections.map((connection) => drawLine(connection, lanes, colours));
-  return { width: root.x + root.width + column(root) + GAP, height: root.y + root.height + GAP, boxes: shapes.map(toBox), lines };
+  return {
+    width: root.x + root.width + column(root) + GAP,
+    height: root.y + root.height + GAP,
+    boxes: shapes.map(toBox),
+    lines,
+  };
 }
 
 function* walk(shape: Shape): Generator<Shape> {
@@ -106,8 +111,16 @@ function makeShape(chart: Chart, state: ChartState): Shape {
     return { row, lines, heads: headLengths(row.head, lines), y: 0, colour: null };
   });
   const shape = {
-    state, rows, title: stateTitle(state), isRegion: state.parent?.type === 'parallel',
-    children: state.children.map((child) => makeShape(chart, child)), x: 0, y: 0, width: 0, height: 0, lanes: 0,
+    state,
+    rows,
+    title: stateTitle(state),
+    isRegion: state.parent?.type === 'parallel',
+    children: state.children.map((child) => makeShape(chart, child)),
+    x: 0,
+    y: 0,
+    width: 0,
+    height: 0,
+    lanes: 0,
   } as unknown as Shape;
   shape.area = shape;
   return shape;
@@ -198,7 +211,8 @@ function assignLanes(shapes: Shape[], connections: Connection[]): Map<Shape, num
   return lanes;
 }
 
-const regionsWidth = (shape: Shape): number => shape.children.reduce((sum, child) => sum + child.width + column(child) + GAP, GAP);
+const regionsWidth = (shape: Shape): number =>
+  shape.children.reduce((sum, child) => sum + child.width + column(child) + GAP, GAP);
 
 function setWidths(shape: Shape, metrics: Metrics): void {
   for (const child of shape.children) setWidths(child, metrics);
