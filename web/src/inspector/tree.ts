@@ -165,6 +165,10 @@ export function useStep(
         setState({ step: await loadStep(id, history, loaded), problem: null });
       } catch (error) {
         setState((before) => ({ ...before, problem: errorText(error) }));
+        if (error instanceof Problem && error.recoverable) {
+          await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+          loaded = 0;
+        }
       }
     }
     isLoading.current = false;
