@@ -90,13 +90,14 @@ def test_a_new_chat_begins_with_its_first_message(pages: Pages, server: LiveServ
 
 
 @pytest.mark.requirement("S0-T35", "S0-T36")
-def test_a_reply_is_written_to_its_end(pages: Pages, server: LiveServer, script: Script) -> None:
+def test_a_reply_is_written_to_its_end(pages: Pages, server: LiveServer, script: Script, screenshots: Path) -> None:
     app = open_chat(pages, server, script(SLOW))
 
     app.send("Count")
 
     expect(app.live()).to_contain_text("word3")
     app.expect_state("running")
+    app.shoot(screenshots, "chat-live")
     app.expect_state("completed")
     app.expect_texts("Count", WORDS)
     expect(app.rows().last).to_contain_text("72 tokens")
@@ -355,7 +356,9 @@ def start_merge(app: WebApp, strategy: str) -> None:
     app.button("Show both sides").click()
 
 
-def test_a_merge_shows_both_sides_and_joins_them(pages: Pages, server: LiveServer, script: Script) -> None:
+def test_a_merge_shows_both_sides_and_joins_them(
+    pages: Pages, server: LiveServer, script: Script, screenshots: Path
+) -> None:
     app = branched(pages, server, script(QUICK))
 
     start_merge(app, "One after the other")
@@ -367,6 +370,7 @@ def test_a_merge_shows_both_sides_and_joins_them(pages: Pages, server: LiveServe
     expect(app.rows()).to_have_count(6)
     expect(app.rows().nth(2)).to_contain_text("On the line")
     expect(app.rows().nth(4)).to_contain_text("On the side")
+    app.shoot(screenshots, "chat-merged")
 
 
 def test_conflicts_of_a_merge_are_decided_one_by_one(pages: Pages, server: LiveServer, script: Script) -> None:
@@ -513,12 +517,16 @@ def kitchen(tmp_path: Path) -> Iterator[LiveServer]:
         yield server
 
 
-def test_a_call_is_allowed_by_its_exact_arguments(pages: Pages, kitchen: LiveServer, script: Script) -> None:
+def test_a_call_is_allowed_by_its_exact_arguments(
+    pages: Pages, kitchen: LiveServer, script: Script, screenshots: Path
+) -> None:
     app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
     ask = app.page.get_by_role("group", name="Permission: bake")
     expect(ask).to_contain_text("<img src=x onerror=alert(1)>")
     expect(app.page.get_by_role("navigation")).to_contain_text("Needs you")
     assert app.page.evaluate("document.activeElement.textContent") != "Allow once"
+    app.shoot(screenshots, "chat-permission")
+    assert app.serious_faults() == []
 
     ask.get_by_role("button", name="Allow once").click()
 

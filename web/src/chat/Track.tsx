@@ -28,7 +28,7 @@ export function Track({ row, isFirst, isLast, isLive }: Props) {
         />
       ))}
       {row.joining.map((lane) => (
-        <path key={lane} className="lane" d={`M${laneX(lane)} -14C${laneX(lane)} 6 ${MAIN} -8 ${MAIN} 14`} />
+        <path key={lane} className="lane" d={`M${laneX(lane)} 0C${laneX(lane)} 9 ${MAIN} 3 ${MAIN} 14`} />
       ))}
       <circle cx={MAIN} cy={14} r={5} className={isLive ? 'live' : ''} />
     </svg>
