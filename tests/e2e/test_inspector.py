@@ -502,6 +502,16 @@ def test_a_connection_that_was_cut_goes_on(door: Inspector) -> None:
     expect(door.events()).to_have_count(2)
 
 
+def test_a_step_that_could_not_be_read_is_read_again(door: Inspector) -> None:
+    door.expect_active("door.closed")
+    failures = iter([True, True])
+    door.page.route("**/step?*", lambda route: route.abort() if next(failures, False) else route.continue_())
+    door.send("OPEN")
+
+    door.expect_active("door.open.bell.silent")
+    expect(door.page.get_by_role("alert")).to_have_count(0)
+
+
 def test_earlier_events_of_a_long_journal_are_loaded_on_demand(pages: Pages, inspected: LiveServer) -> None:
     async def create(app: App) -> str:
         root = await app.runtime.create("large")

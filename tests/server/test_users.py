@@ -34,7 +34,9 @@ BODIES: dict[str, Any] = {
     "POST /actors/{root}/events": {"event": {"type": "STOP"}},
 }
 WITH_ID = [each for each in CONTRACTS if "{id}" in each.path or "{root}" in each.path]
-WITH_THREAD = [each for each in WITH_ID if not each.path.startswith("/charts")]
+# The page of the web app is the same at all its addresses; it asks for threads by the other routes.
+PAGES = [each for each in WITH_ID if each.media_types == ("text/html",)]
+WITH_THREAD = [each for each in WITH_ID if not each.path.startswith("/charts") and each not in PAGES]
 
 
 def name_of(contract: Contract) -> str:
@@ -115,6 +117,16 @@ def test_a_thread_of_another_user_is_like_an_unknown_one(
     assert answer(ann, contract, people.foreign) == unknown
     assert unknown[0] == STATUSES.get(name_of(contract), 404)
     assert people.server.call(lambda app: app.runtime.roots()) == before
+
+
+@pytest.mark.parametrize("contract", PAGES, ids=name_of)
+def test_the_page_at_the_address_of_a_thread_says_nothing_about_it(
+    people: People, ann: CheckedClient, contract: Contract
+) -> None:
+    pages = [ann.request("GET", contract.path.replace("{id}", id)) for id in (people.thread, people.foreign, "nothing")]
+
+    assert [page.status_code for page in pages] == [200, 200, 200]
+    assert len({page.text for page in pages}) == 1
 
 
 def test_charts_of_machines_that_are_no_threads_are_the_operators(tmp_path: Path) -> None:

@@ -51,14 +51,35 @@ export function ActorList({ root, actors, address, onSelect, version }: Props) {
     .sort((a, b) => b.updated - a.updated);
   return (
     <nav className="actors" aria-label="Actors">
-      <div className="actors-head"><h2>Actors</h2><Link to="/">Threads</Link></div>
-      <input type="search" className="filter" aria-label="Filter actors" placeholder="Filter actors" value={filter} onChange={(event) => setFilter(event.target.value)} />
-      {problem && <p role="alert" className="problem">{problem}</p>}
+      <div className="actors-head">
+        <h2>Actors</h2>
+        <Link to="/">Threads</Link>
+      </div>
+      <input
+        type="search"
+        className="filter"
+        aria-label="Filter actors"
+        placeholder="Filter actors"
+        value={filter}
+        onChange={(event) => setFilter(event.target.value)}
+      />
+      {problem && (
+        <p role="alert" className="problem">
+          {problem}
+        </p>
+      )}
       <ul>
         {shown.map((row) => (
           <li key={row.id}>
-            <Link to={`/inspector/${encodeURIComponent(row.id)}`} className="actor-root" aria-current={row.id === root ? 'page' : undefined}>
-              <Lamp state={rows[row.id] ? lampOf(rows[row.id]?.status ?? '') : (BY_STATUS[row.status] ?? 'idle')} label={rows[row.id]?.status ?? row.status} />
+            <Link
+              to={`/inspector/${encodeURIComponent(row.id)}`}
+              className="actor-root"
+              aria-current={row.id === root ? 'page' : undefined}
+            >
+              <Lamp
+                state={rows[row.id] ? lampOf(rows[row.id]?.status ?? '') : (BY_STATUS[row.status] ?? 'idle')}
+                label={rows[row.id]?.status ?? row.status}
+              />
               <b title={row.id}>{rows[row.id]?.title || shortId(row.id)}</b>
               <em>{rows[row.id]?.kind ?? row.machine}</em>
             </Link>
@@ -66,8 +87,14 @@ export function ActorList({ root, actors, address, onSelect, version }: Props) {
           </li>
         ))}
       </ul>
-      {roots !== null && shown.length === 0 && <p className="hint">There are no actors{filter ? ' of that name' : ''}.</p>}
-      {next !== null && <button type="button" className="quiet" onClick={() => void load(next)}>Load more</button>}
+      {roots !== null && shown.length === 0 && (
+        <p className="hint">There are no actors{filter ? ' of that name' : ''}.</p>
+      )}
+      {next !== null && (
+        <button type="button" className="quiet" onClick={() => void load(next)}>
+          Load more
+        </button>
+      )}
     </nav>
   );
 }
@@ -77,7 +104,12 @@ function Actors({ actors, address, onSelect }: Pick<Props, 'actors' | 'address' 
     <ul className="actor-children" aria-label="Actors of this tree">
       {actors.map((actor) => (
         <li key={actor.address}>
-          <button type="button" data-depth={Math.min(4, actor.address ? actor.address.split('/').length : 0)} aria-pressed={actor.address === address} onClick={() => onSelect(actor.address)}>
+          <button
+            type="button"
+            data-depth={Math.min(4, actor.address ? actor.address.split('/').length : 0)}
+            aria-pressed={actor.address === address}
+            onClick={() => onSelect(actor.address)}
+          >
             <b>{actor.address.split('/').at(-1) || actor.machine || 'root'}</b>
             <span>{valueLabel(actor.value) || actor.status}</span>
           </button>

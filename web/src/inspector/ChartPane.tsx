@@ -16,7 +16,11 @@ interface Props {
 }
 
 const VIEWS = { ladder: LadderView, graph: GraphView, outline: Outline };
-const NAMES: [ViewName, string][] = [['ladder', 'Ladder'], ['graph', 'Graph'], ['outline', 'Outline']];
+const NAMES: [ViewName, string][] = [
+  ['ladder', 'Ladder'],
+  ['graph', 'Graph'],
+  ['outline', 'Outline'],
+];
 type ViewName = keyof typeof VIEWS;
 const KEPT = 'antiphon.inspector.view';
 const NARROW = 760;
@@ -37,19 +41,30 @@ export function ChartPane({ chart, missing, ...rest }: Props) {
     setView(name);
   };
   const find = useCallback((text: string) => (chart ? findStates(chart.chart, text) : []), [chart]);
-  const drawing = useMemo<Drawing | null>(() => (chart ? { ...chart, ...rest, picked, onPick: pick } : null), [chart, rest, picked, pick]);
+  const drawing = useMemo<Drawing | null>(
+    () => (chart ? { ...chart, ...rest, picked, onPick: pick } : null),
+    [chart, rest, picked, pick],
+  );
   const View = VIEWS[view];
   const state = picked && chart?.chart.states.get(picked.state);
   return (
     <div className="chart-pane">
       <div className="chart-bar">
         <div role="group" aria-label="View" className="views">
-          {NAMES.map(([name, label]) => <button key={name} type="button" aria-pressed={view === name} onClick={() => choose(name)}>{label}</button>)}
+          {NAMES.map(([name, label]) => (
+            <button key={name} type="button" aria-pressed={view === name} onClick={() => choose(name)}>
+              {label}
+            </button>
+          ))}
         </div>
         <StateSearch find={find} onPick={pick} />
       </div>
       {drawing ? <View key={drawing.hash} {...drawing} /> : <p className="empty">{missing}</p>}
-      {state && <p className="picked-state"><b>{state.id}</b> {state.description}</p>}
+      {state && (
+        <p className="picked-state">
+          <b>{state.id}</b> {state.description}
+        </p>
+      )}
     </div>
   );
 }

@@ -6,30 +6,51 @@ const LONGEST = 20_000;
 
 /** The context of an actor: what the step has changed, then all keys. */
 export function ContextPanel({ context, before }: { context: Json | undefined; before: Json | undefined }) {
-  const changes = useMemo(() => (context === undefined || before === undefined ? [] : findChanges(before, context)), [context, before]);
+  const changes = useMemo(
+    () => (context === undefined || before === undefined ? [] : findChanges(before, context)),
+    [context, before],
+  );
   const changed = useMemo(() => new Set(changes.map((change) => change.path.split(/[.[]/)[0])), [changes]);
   return (
     <section className="side-part context" aria-labelledby="context-title" tabIndex={0}>
       <h2 id="context-title">Context</h2>
-      {context === undefined ? <p className="hint">No context is known for this step.</p> : <Keys context={context} changed={changed} changes={changes} isFirst={before === undefined} />}
+      {context === undefined ? (
+        <p className="hint">No context is known for this step.</p>
+      ) : (
+        <Keys context={context} changed={changed} changes={changes} isFirst={before === undefined} />
+      )}
     </section>
   );
 }
 
-function Keys({ context, changed, changes, isFirst }: { context: Json; changed: ReadonlySet<string | undefined>; changes: Change[]; isFirst: boolean }) {
+function Keys({
+  context,
+  changed,
+  changes,
+  isFirst,
+}: {
+  context: Json;
+  changed: ReadonlySet<string | undefined>;
+  changes: Change[];
+  isFirst: boolean;
+}) {
   const keys = isObject(context) ? Object.entries(context) : [];
   return (
     <>
       {!isFirst && (
         <ul className="changes" aria-label="Changed by this step">
           {changes.length === 0 && <li className="hint">This step changes nothing here.</li>}
-          {changes.slice(0, 40).map((change) => <ChangeItem key={change.path} change={change} />)}
+          {changes.slice(0, 40).map((change) => (
+            <ChangeItem key={change.path} change={change} />
+          ))}
           {changes.length > 40 && <li className="hint">and {changes.length - 40} more</li>}
         </ul>
       )}
       {keys.map(([key, value]) => (
         <details key={key} className={changed.has(key) ? 'context-key changed' : 'context-key'}>
-          <summary><span className="name">{key}</span> <code>{shortJson(value, 48)}</code></summary>
+          <summary>
+            <span className="name">{key}</span> <code>{shortJson(value, 48)}</code>
+          </summary>
           <pre tabIndex={0}>{JSON.stringify(value, null, 2).slice(0, LONGEST)}</pre>
         </details>
       ))}

@@ -33,9 +33,25 @@ export function FileInspector({ file, chart, onClose }: Props) {
   return (
     <>
       <nav className="actors" aria-label="File">
-        <div className="actors-head"><h2>{file.name}</h2><button type="button" className="quiet" onClick={onClose}>Close</button></div>
-        {file.kind === 'journals' && <Journals journals={file.journals} index={index} onChoose={choose} address={address} onSelect={setAddress} current={current} />}
-        {file.kind === 'chart' && <p className="hint">A chart without an actor: nothing is active. Drop a journal to see one.</p>}
+        <div className="actors-head">
+          <h2>{file.name}</h2>
+          <button type="button" className="quiet" onClick={onClose}>
+            Close
+          </button>
+        </div>
+        {file.kind === 'journals' && (
+          <Journals
+            journals={file.journals}
+            index={index}
+            onChoose={choose}
+            address={address}
+            onSelect={setAddress}
+            current={current}
+          />
+        )}
+        {file.kind === 'chart' && (
+          <p className="hint">A chart without an actor: nothing is active. Drop a journal to see one.</p>
+        )}
       </nav>
       <Workbench
         title={address || journal?.machine || drawn?.chart.id || file.name}
@@ -53,7 +69,9 @@ export function FileInspector({ file, chart, onClose }: Props) {
         onStep={setStep}
         sending={null}
         actions={null}
-        notice={journal ? <p className="notice quiet-notice">States are those that the entries of this actor tell.</p> : null}
+        notice={
+          journal ? <p className="notice quiet-notice">States are those that the entries of this actor tell.</p> : null
+        }
       />
     </>
   );
@@ -70,21 +88,34 @@ interface JournalsProps {
 
 function Journals({ journals, index, onChoose, address, onSelect, current }: JournalsProps) {
   const journal = journals[index];
-  const rows = journal ? addressesOf(journal.entries).map((each): Pick<ActorRow, 'address'> => ({ address: each })) : [];
+  const rows = journal
+    ? addressesOf(journal.entries).map((each): Pick<ActorRow, 'address'> => ({ address: each }))
+    : [];
   return (
     <>
       {journals.length > 1 && (
-        <label className="label">Tree
+        <label className="label">
+          Tree
           <select className="field" value={index} onChange={(event) => onChoose(Number(event.target.value))}>
-            {journals.map((each, number) => <option key={each.id} value={number}>{each.id} ({each.machine})</option>)}
+            {journals.map((each, number) => (
+              <option key={each.id} value={number}>
+                {each.id} ({each.machine})
+              </option>
+            ))}
           </select>
         </label>
       )}
       <ul className="actor-children" aria-label="Actors of this tree">
         {rows.map((row) => (
           <li key={row.address}>
-            <button type="button" aria-pressed={row.address === address} data-depth={row.address ? row.address.split('/').length : 0} onClick={() => onSelect(row.address)}>
-              <b>{row.address || journal?.machine}</b><span>{String(journal ? JSON.stringify(valueAt(journal.entries, row.address, current)) : '')}</span>
+            <button
+              type="button"
+              aria-pressed={row.address === address}
+              data-depth={row.address ? row.address.split('/').length : 0}
+              onClick={() => onSelect(row.address)}
+            >
+              <b>{row.address || journal?.machine}</b>
+              <span>{String(journal ? JSON.stringify(valueAt(journal.entries, row.address, current)) : '')}</span>
             </button>
           </li>
         ))}
@@ -94,10 +125,19 @@ function Journals({ journals, index, onChoose, address, onSelect, current }: Jou
 }
 
 /** The chart of the actor that is shown: a dropped one, that of the file, or of the root's machine from the server. */
-function useConfig(file: OpenedFile, journal: Journal | null, dropped: JsonObject | null, address: string): JsonObject | null {
+function useConfig(
+  file: OpenedFile,
+  journal: Journal | null,
+  dropped: JsonObject | null,
+  address: string,
+): JsonObject | null {
   const [fetched, setFetched] = useState<{ journal: Journal; config: Json } | null>(null);
   useEffect(() => {
-    if (journal && !journal.charts[''] && journal.hash) loadChart(journal.machine, journal.hash).then((loaded) => setFetched({ journal, config: loaded.config }), () => undefined);
+    if (journal && !journal.charts[''] && journal.hash)
+      loadChart(journal.machine, journal.hash).then(
+        (loaded) => setFetched({ journal, config: loaded.config }),
+        () => undefined,
+      );
   }, [journal]);
   if (file.kind === 'chart') return file.config;
   if (dropped) return dropped;
@@ -109,7 +149,8 @@ function useConfig(file: OpenedFile, journal: Journal | null, dropped: JsonObjec
 /** A hash of a chart that has none from the server. */
 function hashOf(config: JsonObject): string {
   let hash = 0xcbf29ce484222325n;
-  for (const sign of JSON.stringify(config)) hash = BigInt.asUintN(64, (hash ^ BigInt(sign.codePointAt(0) ?? 0)) * 0x100000001b3n);
+  for (const sign of JSON.stringify(config))
+    hash = BigInt.asUintN(64, (hash ^ BigInt(sign.codePointAt(0) ?? 0)) * 0x100000001b3n);
   return `file:${hash.toString(16)}`;
 }
 

@@ -43,10 +43,20 @@ export function Inspector({ id }: { id: string | null }) {
     setOver(true);
   };
   return (
-    <div className={isOver ? 'inspector over' : 'inspector'} onDragOver={over} onDragLeave={() => setOver(false)} onDrop={drop}>
+    <div
+      className={isOver ? 'inspector over' : 'inspector'}
+      onDragOver={over}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+    >
       {file && <FileInspector key={file.name} file={file} chart={chart} onClose={() => setFile(null)} />}
       {!file && id !== null && <ServerInspector key={id} id={id} />}
-      {!file && id === null && <><ActorList root={null} actors={[]} address="" onSelect={() => undefined} version={0} /><Start onOpen={setFile} /></>}
+      {!file && id === null && (
+        <>
+          <ActorList root={null} actors={[]} address="" onSelect={() => undefined} version={0} />
+          <Start onOpen={setFile} />
+        </>
+      )}
       <FileBar problem={problem} onOpen={(source) => void open(source)} />
     </div>
   );
@@ -65,10 +75,17 @@ function Start({ onOpen }: { onOpen: (file: OpenedFile) => void }) {
     <section className="inspector-start">
       <h1>Inspector</h1>
       <p>Choose an actor to see its chart, its events and its context, step back in time, and send it an event.</p>
-      <p>Or drop a file here: a chart as JSON of XState, a saved journal, or an export of <code>antiphon db export</code>. It stays in the browser.</p>
+      <p>
+        Or drop a file here: a chart as JSON of XState, a saved journal, or an export of <code>antiphon db export</code>
+        . It stays in the browser.
+      </p>
       <h2>Charts of this server</h2>
       <div className="chart-names">
-        {charts.map((chart) => <button key={chart.id} type="button" onClick={() => void show(chart).catch(notifyError)}>{chart.id}</button>)}
+        {charts.map((chart) => (
+          <button key={chart.id} type="button" onClick={() => void show(chart).catch(notifyError)}>
+            {chart.id}
+          </button>
+        ))}
       </div>
     </section>
   );
@@ -82,8 +99,15 @@ function FileBar({ problem, onOpen }: { problem: string; onOpen: (file: File) =>
   };
   return (
     <div className="file-bar">
-      <label className="button quiet">Open a file…<input type="file" className="hidden-text" accept=".json,.jsonl,application/json" onChange={choose} /></label>
-      {problem && <p role="alert" className="problem">{problem}</p>}
+      <label className="button quiet">
+        Open a file…
+        <input type="file" className="hidden-text" accept=".json,.jsonl,application/json" onChange={choose} />
+      </label>
+      {problem && (
+        <p role="alert" className="problem">
+          {problem}
+        </p>
+      )}
     </div>
   );
 }

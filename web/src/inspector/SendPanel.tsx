@@ -12,7 +12,8 @@ interface Props {
 
 function parseEvent(text: string): Json {
   const event = JSON.parse(text) as Json;
-  if (!isObject(event) || typeof event['type'] !== 'string') throw new Error('An event is a JSON object with a "type".');
+  if (!isObject(event) || typeof event['type'] !== 'string')
+    throw new Error('An event is a JSON object with a "type".');
   return event;
 }
 
@@ -22,14 +23,19 @@ export function SendPanel({ sending, draft, onChoose }: Props) {
   const [problem, setProblem] = useState('');
   const [sent, setSent] = useState('');
   const [isBusy, setBusy] = useState(false);
+  const [filled, setFilled] = useState(0);
   const field = useRef<HTMLTextAreaElement>(null);
   const { schemas } = sending;
   useEffect(() => {
     if (!draft) return;
     setText(JSON.stringify(eventTemplate(draft.type, schemas[draft.type]), null, 2));
     setProblem('');
-    field.current?.focus();
+    setFilled(draft.count);
   }, [draft, schemas]);
+  // The field gets the focus when it has the text of the event, so that this is what a key sends.
+  useEffect(() => {
+    if (filled) field.current?.focus();
+  }, [filled]);
   const submit = async (event?: FormEvent): Promise<void> => {
     event?.preventDefault();
     setSent('');
@@ -52,17 +58,41 @@ export function SendPanel({ sending, draft, onChoose }: Props) {
     <section className="side-part" aria-labelledby="send-title">
       <h2 id="send-title">Can happen now</h2>
       {!sending.isLive && <p className="hint">Go back to live to send an event.</p>}
-      {sending.isLive && sending.can.length === 0 && <p className="hint">This actor takes no event from outside now.</p>}
+      {sending.isLive && sending.can.length === 0 && (
+        <p className="hint">This actor takes no event from outside now.</p>
+      )}
       <div className="events-now">
-        {sending.isLive && sending.can.map((type) => <button key={type} type="button" onClick={() => onChoose(type)}>{type}</button>)}
+        {sending.isLive &&
+          sending.can.map((type) => (
+            <button key={type} type="button" onClick={() => onChoose(type)}>
+              {type}
+            </button>
+          ))}
       </div>
       <form onSubmit={(event) => void submit(event)}>
-        <textarea ref={field} aria-label="Event as JSON" rows={text.split('\n').length > 2 ? 6 : 2} spellCheck={false} placeholder={'{"type": "EVENT"}'} value={text} onChange={(event) => setText(event.target.value)} onKeyDown={press} />
+        <textarea
+          ref={field}
+          aria-label="Event as JSON"
+          rows={text.split('\n').length > 2 ? 6 : 2}
+          spellCheck={false}
+          placeholder={'{"type": "EVENT"}'}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={press}
+        />
         <div className="send-row">
-          <button type="submit" className="primary" disabled={!sending.isLive || isBusy || !text.trim()}>Send</button>
-          <span role="status" className="hint">{sent}</span>
+          <button type="submit" className="primary" disabled={!sending.isLive || isBusy || !text.trim()}>
+            Send
+          </button>
+          <span role="status" className="hint">
+            {sent}
+          </span>
         </div>
-        {problem && <p role="alert" className="problem">{problem}</p>}
+        {problem && (
+          <p role="alert" className="problem">
+            {problem}
+          </p>
+        )}
       </form>
     </section>
   );

@@ -22,16 +22,27 @@ export function ServerInspector({ id }: { id: string }) {
   const actor = step?.actors.find((row) => row.address === address) ?? null;
   const { loaded, problem: chartProblem } = useChart(actor?.machine ?? null, actor?.hash ?? null);
   const taken = useMemo(() => takenBy(step, address), [step, address]);
-  const send = useCallback(async (event: Json) => void (await post(actorPath(id, '/events'), { event, to: address })), [id, address]);
+  const send = useCallback(
+    async (event: Json) => void (await post(actorPath(id, '/events'), { event, to: address })),
+    [id, address],
+  );
   const isNext = previous !== null && step !== null && previous.entry.seq === step.entry.seq - 1;
   const fault = problem ?? stepProblem ?? chartProblem;
   const first = entries[0]?.seq ?? 1;
   const sending = { can: actor?.can ?? [], schemas: loaded?.schemas ?? {}, isLive: pinned === null && !isEnded, send };
-  const writeTest = async (): Promise<string> => testOf(id, history ?? '', current, new URLSearchParams(location.search).get('of'));
-  const save = async (): Promise<void> => saveFile(`${id}.journal.json`, writeJournal(await journalOf(id, history ?? '', last)));
+  const writeTest = async (): Promise<string> =>
+    testOf(id, history ?? '', current, new URLSearchParams(location.search).get('of'));
+  const save = async (): Promise<void> =>
+    saveFile(`${id}.journal.json`, writeJournal(await journalOf(id, history ?? '', last)));
   return (
     <>
-      <ActorList root={id} actors={step?.actors ?? tree?.actors ?? []} address={address} onSelect={setAddress} version={isEnded ? 1 : 0} />
+      <ActorList
+        root={id}
+        actors={step?.actors ?? tree?.actors ?? []}
+        address={address}
+        onSelect={setAddress}
+        version={isEnded ? 1 : 0}
+      />
       <Workbench
         title={address || tree?.machine || id}
         machine={address ? `${actor?.machine ?? actor?.src ?? ''} in ${id}` : id}
@@ -48,7 +59,13 @@ export function ServerInspector({ id }: { id: string }) {
         onStep={setPinned}
         sending={sending}
         actions={<StepActions id={id} step={current} writeTest={writeTest} save={save} />}
-        notice={fault ? <p role="alert" className="notice">{fault}</p> : null}
+        notice={
+          fault ? (
+            <p role="alert" className="notice">
+              {fault}
+            </p>
+          ) : null
+        }
       />
     </>
   );
@@ -56,7 +73,8 @@ export function ServerInspector({ id }: { id: string }) {
 
 function missingText(step: StepReply | null, address: string, machine: string | null): string {
   if (!step) return 'Loading…';
-  if (!step.actors.some((row) => row.address === address)) return `The actor ${address} does not exist at step ${step.entry.seq}.`;
+  if (!step.actors.some((row) => row.address === address))
+    return `The actor ${address} does not exist at step ${step.entry.seq}.`;
   return machine === null ? `The actor ${address} is a task, which has no chart.` : 'Loading the chart…';
 }
 

@@ -2,7 +2,13 @@ import { type KeyboardEvent, useId, useState } from 'react';
 import type { ChartState } from './chart/model';
 
 /** Search for a state by a part of its name; the arrow keys choose among those found. */
-export function StateSearch({ find, onPick }: { find: (text: string) => ChartState[]; onPick: (state: string) => void }) {
+export function StateSearch({
+  find,
+  onPick,
+}: {
+  find: (text: string) => ChartState[];
+  onPick: (state: string) => void;
+}) {
   const [text, setText] = useState('');
   const [isOpen, setOpen] = useState(false);
   const [index, setIndex] = useState(0);
@@ -29,13 +35,35 @@ export function StateSearch({ find, onPick }: { find: (text: string) => ChartSta
   return (
     <div className="state-search">
       <input
-        type="search" role="combobox" aria-label="Find a state" placeholder="Find a state" aria-expanded={states.length > 0} aria-controls={list} aria-autocomplete="list"
-        aria-activedescendant={states[index] ? `${list}-${index}` : undefined} value={text}
-        onChange={(event) => { setText(event.target.value); setOpen(true); setIndex(0); }} onKeyDown={press} onBlur={() => setOpen(false)}
+        type="search"
+        role="combobox"
+        aria-label="Find a state"
+        placeholder="Find a state"
+        aria-expanded={states.length > 0}
+        aria-controls={list}
+        aria-autocomplete="list"
+        aria-activedescendant={states[index] ? `${list}-${index}` : undefined}
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          setOpen(true);
+          setIndex(0);
+        }}
+        onKeyDown={press}
+        onBlur={() => setOpen(false)}
       />
       <ul id={list} role="listbox" aria-label="States" hidden={states.length === 0}>
         {states.map((state, number) => (
-          <li key={state.id} id={`${list}-${number}`} role="option" aria-selected={number === index} onMouseDown={(event) => { event.preventDefault(); go(state); }}>
+          <li
+            key={state.id}
+            id={`${list}-${number}`}
+            role="option"
+            aria-selected={number === index}
+            onMouseDown={(event) => {
+              event.preventDefault();
+              go(state);
+            }}
+          >
             <b>{state.key}</b> <span>{state.id}</span>
           </li>
         ))}

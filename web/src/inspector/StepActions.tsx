@@ -25,12 +25,23 @@ export function StepActions({ id, step, writeTest, save }: Props) {
   const close = (): void => setOpen(null);
   return (
     <>
-      <button type="button" onClick={() => setOpen('branch')}>Branch from here</button>
-      <button type="button" onClick={() => void showTest().catch(notifyError)}>Copy as test</button>
-      <button type="button" onClick={() => void save().catch(notifyError)} aria-label="Save the journal">Save</button>
+      <button type="button" onClick={() => setOpen('branch')}>
+        Branch from here
+      </button>
+      <button type="button" onClick={() => void showTest().catch(notifyError)}>
+        Copy as test
+      </button>
+      <button type="button" onClick={() => void save().catch(notifyError)} aria-label="Save the journal">
+        Save
+      </button>
       {open === 'branch' && <BranchDialog id={id} step={step} onClose={close} />}
       {open === 'test' && (
-        <Dialog title="A test of these steps" width="wide" onClose={close} actions={<CopyButton text={test} label="Copy the test" />}>
+        <Dialog
+          title="A test of these steps"
+          width="wide"
+          onClose={close}
+          actions={<CopyButton text={test} label="Copy the test" />}
+        >
           <textarea className="field test-text" readOnly rows={18} aria-label="Test" value={test} spellCheck={false} />
         </Dialog>
       )}
@@ -50,15 +61,26 @@ function BranchDialog({ id, step, onClose }: { id: string; step: number; onClose
   };
   const actions = (
     <>
-      <button type="button" onClick={onClose}>Cancel</button>
-      <button type="button" className="primary" onClick={() => void branch()}>Branch from step {step}</button>
+      <button type="button" onClick={onClose}>
+        Cancel
+      </button>
+      <button type="button" className="primary" onClick={() => void branch()}>
+        Branch from step {step}
+      </button>
     </>
   );
   return (
     <Dialog title={`Branch from step ${step}`} onClose={onClose} actions={actions}>
       <p>A new tree begins with the states and contexts of step {step}. This one stays as it is.</p>
-      <p>Side effects stay done: files that were written, messages that were sent and money that was spent since are not taken back. Tasks that ran at that step are interrupted in the new tree.</p>
-      {problem && <p role="alert" className="problem">{problem}</p>}
+      <p>
+        Side effects stay done: files that were written, messages that were sent and money that was spent since are not
+        taken back. Tasks that ran at that step are interrupted in the new tree.
+      </p>
+      {problem && (
+        <p role="alert" className="problem">
+          {problem}
+        </p>
+      )}
     </Dialog>
   );
 }

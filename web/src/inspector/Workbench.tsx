@@ -46,6 +46,8 @@ export function Workbench(props: WorkbenchProps) {
   const active = useMemo(() => (chart ? activeStates(chart.chart, value) : new Set<string>()), [chart, value]);
   const last = entries.at(-1)?.seq ?? 0;
   const current = step ?? last;
+  // A chart without an actor has neither events nor a context.
+  const hasSide = sending !== null || entries.length > 0;
   useStepKeys(shown, last, current, onStep);
   const go = (key: string) => () => {
     const to = stepFor(key, shown, last, current);
@@ -59,23 +61,46 @@ export function Workbench(props: WorkbenchProps) {
   const choose = useCallback((type: string) => setDraft((before) => ({ type, count: (before?.count ?? 0) + 1 })), []);
   return (
     <>
-      <section className="bench" aria-label="Chart">
+      <section className={hasSide ? 'bench' : 'bench alone'} aria-label="Chart">
         <header className="bench-head">
           <h1>{props.title}</h1>
           <span className="bench-machine">{props.machine}</span>
-          <p className="bench-value" role="status">{valueLabel(value) || props.status || ''}</p>
+          <p className="bench-value" role="status">
+            {valueLabel(value) || props.status || ''}
+          </p>
           {step !== null && (
-            <button type="button" className="back-to-live" onClick={() => onStep(null)}>Step {step} of {last} · back to live <kbd>Esc</kbd></button>
+            <button type="button" className="back-to-live" onClick={() => onStep(null)}>
+              Step {step} of {last} · back to live <kbd>Esc</kbd>
+            </button>
           )}
         </header>
         {props.notice}
-        <ChartPane chart={chart} missing={props.missing} active={active} taken={props.taken} can={sending?.isLive ? sending.can : []} onEvent={choose} />
+        <ChartPane
+          chart={chart}
+          missing={props.missing}
+          active={active}
+          taken={props.taken}
+          can={sending?.isLive ? sending.can : []}
+          onEvent={choose}
+        />
       </section>
-      <aside className="bench-side" aria-label="Events and context">
-        {sending && <SendPanel sending={sending} draft={draft} onChoose={choose} />}
-        <EventList entries={shown} total={entries.length} current={current} last={last} filter={filter} onFilter={setFilter} onStep={onStep} loadEarlier={props.loadEarlier} actions={props.actions} />
-        <ContextPanel context={props.context} before={props.before} />
-      </aside>
+      {hasSide && (
+        <aside className="bench-side" aria-label="Events and context">
+          {sending && <SendPanel sending={sending} draft={draft} onChoose={choose} />}
+          <EventList
+            entries={shown}
+            total={entries.length}
+            current={current}
+            last={last}
+            filter={filter}
+            onFilter={setFilter}
+            onStep={onStep}
+            loadEarlier={props.loadEarlier}
+            actions={props.actions}
+          />
+          <ContextPanel context={props.context} before={props.before} />
+        </aside>
+      )}
     </>
   );
 }

@@ -27,7 +27,16 @@ export async function testOf(id: string, history: string, last: number, source: 
   const snapshot = first && !begins ? ((await loadStep(id, history, first.seq)).snapshot as Json) : null;
   const step = await loadStep(id, history, last);
   const end = step.snapshot as JsonObject;
-  return writeTest({ id, machine: step.actors[0]?.machine ?? '', source, history, entries, snapshot, value: end['value'] ?? null, context: end['context'] ?? null });
+  return writeTest({
+    id,
+    machine: step.actors[0]?.machine ?? '',
+    source,
+    history,
+    entries,
+    snapshot,
+    value: end['value'] ?? null,
+    context: end['context'] ?? null,
+  });
 }
 
 /** A journal with the charts of the actors that it has at its end. */

@@ -20,7 +20,9 @@ test('equal contexts have no changes, whatever the order of their keys', () => {
 });
 
 test('a value of another type is one change', () => {
-  expect(findChanges({ a: [1] }, { a: { b: 1 } })).toEqual([{ path: 'a', kind: 'changed', before: [1], after: { b: 1 } }]);
+  expect(findChanges({ a: [1] }, { a: { b: 1 } })).toEqual([
+    { path: 'a', kind: 'changed', before: [1], after: { b: 1 } },
+  ]);
 });
 
 test('a text that grew shows what was added', () => {

@@ -26,13 +26,15 @@ function objectChanges(before: JsonObject, after: JsonObject, path: string): Cha
 function listChanges(before: Json[], after: Json[], path: string): Change[] {
   const length = Math.max(before.length, after.length);
   const changes: Change[] = [];
-  for (let index = 0; index < length; index++) changes.push(...findChanges(before[index], after[index], `${path}[${index}]`));
+  for (let index = 0; index < length; index++)
+    changes.push(...findChanges(before[index], after[index], `${path}[${index}]`));
   return changes;
 }
 
 export function isEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
-  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((each, index) => isEqual(each, b[index]));
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((each, index) => isEqual(each, b[index]));
   if (!isObject(a) || !isObject(b)) return false;
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length && keys.every((key) => key in b && isEqual(a[key], b[key]));

@@ -1,8 +1,20 @@
 import { expect, test } from 'vitest';
 import { addressesOf, type Entry, entryLabel, filterEntries, valueAt } from './entries';
 
-const entry = (seq: number, type: string, to = '', value: Entry['value'] = null): Entry => ({ seq, at: seq, to, event: { type }, value, status: null });
-const JOURNAL = [entry(1, 'xstate.init', '', 'idle'), entry(2, 'START', '', 'running'), entry(3, 'TEXT_CHUNK', 'chat/reply', 'streaming'), entry(4, 'xstate.done.actor.0.chat', 'chat')];
+const entry = (seq: number, type: string, to = '', value: Entry['value'] = null): Entry => ({
+  seq,
+  at: seq,
+  to,
+  event: { type },
+  value,
+  status: null,
+});
+const JOURNAL = [
+  entry(1, 'xstate.init', '', 'idle'),
+  entry(2, 'START', '', 'running'),
+  entry(3, 'TEXT_CHUNK', 'chat/reply', 'streaming'),
+  entry(4, 'xstate.done.actor.0.chat', 'chat'),
+];
 
 test('entries are filtered by words in event, recipient and state, and without words', () => {
   const seqs = (text: string): number[] => filterEntries(JOURNAL, text).map((each) => each.seq);

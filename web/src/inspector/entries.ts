@@ -24,7 +24,9 @@ export function filterEntries(entries: readonly Entry[], text: string): Entry[] 
   if (!words.length) return [...entries];
   return entries.filter((entry) => {
     const line = `${eventType(entry)} ${entry.to} ${valueLabel(entry.value)} #${entry.seq}`.toLowerCase();
-    return words.every((word) => (word.length > 1 && word.startsWith('-') ? !line.includes(word.slice(1)) : line.includes(word)));
+    return words.every((word) =>
+      word.length > 1 && word.startsWith('-') ? !line.includes(word.slice(1)) : line.includes(word),
+    );
   });
 }
 

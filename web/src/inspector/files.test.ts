@@ -3,12 +3,20 @@ import { type Journal, readFile, writeJournal } from './files';
 
 const CHART = { id: 'lamp', initial: 'off', states: { off: { on: { GO: 'on' } }, on: {} } };
 const STEP = { seq: 1, at: 5, to: '', letter: null, body: { event: { type: 'xstate.init' }, value: 'off' } };
-const EXPORT = [{ antiphon: 'export', format: 1, boots: 1 }, { tree: { id: 'a', machine: 'lamp', hash: '2:x', seq: 1 } }, { step: STEP }, { end: { tree: 1 } }];
+const EXPORT = [
+  { antiphon: 'export', format: 1, boots: 1 },
+  { tree: { id: 'a', machine: 'lamp', hash: '2:x', seq: 1 } },
+  { step: STEP },
+  { end: { tree: 1 } },
+];
 const lines = (records: object[]): string => `${records.map((record) => JSON.stringify(record)).join('\n')}\n`;
 
 test('a chart is opened, also one in a reply of the server', () => {
   expect(readFile('lamp.json', JSON.stringify(CHART))).toEqual({ kind: 'chart', name: 'lamp.json', config: CHART });
-  expect(readFile('lamp.json', JSON.stringify({ id: 'lamp', config: CHART }))).toMatchObject({ kind: 'chart', config: CHART });
+  expect(readFile('lamp.json', JSON.stringify({ id: 'lamp', config: CHART }))).toMatchObject({
+    kind: 'chart',
+    config: CHART,
+  });
 });
 
 test('an export of a store gives the journals of its trees', () => {
@@ -17,7 +25,15 @@ test('an export of a store gives the journals of its trees', () => {
   expect(opened).toEqual({
     kind: 'journals',
     name: 'store.jsonl',
-    journals: [{ id: 'a', machine: 'lamp', hash: '2:x', charts: {}, entries: [{ seq: 1, at: 5, to: '', event: { type: 'xstate.init' }, value: 'off', status: null }] }],
+    journals: [
+      {
+        id: 'a',
+        machine: 'lamp',
+        hash: '2:x',
+        charts: {},
+        entries: [{ seq: 1, at: 5, to: '', event: { type: 'xstate.init' }, value: 'off', status: null }],
+      },
+    ],
   });
 });
 
@@ -29,7 +45,13 @@ test('steps without a body, of a compacted journal, are left out', () => {
 });
 
 test('a saved journal is the same when it is opened again', () => {
-  const journal: Journal = { id: 'a', machine: 'lamp', hash: '2:x', charts: { '': CHART }, entries: [{ seq: 1, at: 5, to: '', event: { type: 'xstate.init' }, value: 'off', status: null }] };
+  const journal: Journal = {
+    id: 'a',
+    machine: 'lamp',
+    hash: '2:x',
+    charts: { '': CHART },
+    entries: [{ seq: 1, at: 5, to: '', event: { type: 'xstate.init' }, value: 'off', status: null }],
+  };
 
   expect(readFile('a.json', writeJournal(journal))).toEqual({ kind: 'journals', name: 'a.json', journals: [journal] });
 });

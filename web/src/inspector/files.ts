@@ -11,7 +11,8 @@ export interface Journal {
   charts: Record<string, JsonObject>;
 }
 
-export type OpenedFile = { kind: 'chart'; name: string; config: JsonObject } | { kind: 'journals'; name: string; journals: Journal[] };
+export type OpenedFile =
+  { kind: 'chart'; name: string; config: JsonObject } | { kind: 'journals'; name: string; journals: Journal[] };
 
 export class FileProblem extends Error {}
 
@@ -24,7 +25,8 @@ export function readFile(name: string, text: string): OpenedFile {
   if (!isObject(value)) throw new FileProblem(`${name} holds neither a chart nor a journal`);
   if (value['antiphon'] === 'journal') return { kind: 'journals', name, journals: [readJournal(name, value)] };
   if (value['antiphon'] === 'export') return { kind: 'journals', name, journals: readExport(name, text) };
-  if (isObject(value['config']) && isObject(value['config']['states'])) return { kind: 'chart', name, config: checkChart(name, value['config']) };
+  if (isObject(value['config']) && isObject(value['config']['states']))
+    return { kind: 'chart', name, config: checkChart(name, value['config']) };
   return { kind: 'chart', name, config: checkChart(name, value) };
 }
 
@@ -47,12 +49,19 @@ function checkChart(name: string, config: JsonObject): JsonObject {
 }
 
 function readJournal(name: string, value: JsonObject): Journal {
-  if (value['format'] !== JOURNAL_FORMAT) throw new FileProblem(`${name} has the format ${String(value['format'])}; this page reads ${JOURNAL_FORMAT}`);
+  if (value['format'] !== JOURNAL_FORMAT)
+    throw new FileProblem(`${name} has the format ${String(value['format'])}; this page reads ${JOURNAL_FORMAT}`);
   const entries = Array.isArray(value['entries']) ? value['entries'].flatMap((each) => readEntry(each)) : [];
   if (!entries.length) throw new FileProblem(`${name} has no entries`);
   const charts = isObject(value['charts']) ? value['charts'] : {};
   const kept = Object.entries(charts).filter((pair): pair is [string, JsonObject] => isObject(pair[1]));
-  return { id: String(value['id'] ?? name), machine: String(value['machine'] ?? ''), hash: String(value['hash'] ?? ''), entries, charts: Object.fromEntries(kept) };
+  return {
+    id: String(value['id'] ?? name),
+    machine: String(value['machine'] ?? ''),
+    hash: String(value['hash'] ?? ''),
+    entries,
+    charts: Object.fromEntries(kept),
+  };
 }
 
 /** Read the lines of an export of a store: each tree is followed by its steps. */
@@ -61,8 +70,10 @@ function readExport(name: string, text: string): Journal[] {
   text.split('\n').forEach((line, index) => {
     if (!line.trim()) return;
     const record = parse(line);
-    if (!isObject(record)) throw new FileProblem(`${name}: line ${index + 1} is not JSON; this page reads charts and journals`);
-    if (index === 0 && record['antiphon'] !== 'export') throw new FileProblem(`${name} is no export of \`antiphon db export\``);
+    if (!isObject(record))
+      throw new FileProblem(`${name}: line ${index + 1} is not JSON; this page reads charts and journals`);
+    if (index === 0 && record['antiphon'] !== 'export')
+      throw new FileProblem(`${name} is no export of \`antiphon db export\``);
     if (isObject(record['tree'])) {
       const { id, machine, hash } = record['tree'];
       journals.push({ id: String(id), machine: String(machine), hash: String(hash ?? ''), entries: [], charts: {} });
@@ -80,14 +91,16 @@ function readEntry(value: Json): Entry[] {
   const body = isObject(value['body']) ? value['body'] : value;
   const event = body['event'];
   if (!isObject(event) || typeof value['seq'] !== 'number') return [];
-  return [{
-    seq: value['seq'],
-    at: Number(value['at'] ?? 0),
-    to: String(value['to'] ?? ''),
-    event,
-    value: body['value'] ?? null,
-    status: typeof body['status'] === 'string' ? body['status'] : null,
-  }];
+  return [
+    {
+      seq: value['seq'],
+      at: Number(value['at'] ?? 0),
+      to: String(value['to'] ?? ''),
+      event,
+      value: body['value'] ?? null,
+      status: typeof body['status'] === 'string' ? body['status'] : null,
+    },
+  ];
 }
 
 /** The text of a journal to be saved and opened again without a server. */

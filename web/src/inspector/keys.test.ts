@@ -2,7 +2,14 @@ import { expect, test } from 'vitest';
 import type { Entry } from './entries';
 import { stepFor } from './keys';
 
-const entries = [1, 3, 4, 7].map((seq): Entry => ({ seq, at: 0, to: '', event: { type: 'X' }, value: null, status: null }));
+const entries = [1, 3, 4, 7].map((seq): Entry => ({
+  seq,
+  at: 0,
+  to: '',
+  event: { type: 'X' },
+  value: null,
+  status: null,
+}));
 
 test.each<[string, number, number | null | undefined]>([
   ['ArrowLeft', 7, 4],

@@ -3,9 +3,15 @@ import { useEffect } from 'react';
 import type { Entry } from './entries';
 
 /** The step that a key leads to: undefined for a key that means nothing here, null for the last step. */
-export function stepFor(key: string, shown: readonly Entry[], last: number, current: number): number | null | undefined {
+export function stepFor(
+  key: string,
+  shown: readonly Entry[],
+  last: number,
+  current: number,
+): number | null | undefined {
   const seqs = shown.map((entry) => entry.seq);
-  const asStep = (seq: number | undefined): number | null | undefined => (seq === undefined ? undefined : seq >= last ? null : seq);
+  const asStep = (seq: number | undefined): number | null | undefined =>
+    seq === undefined ? undefined : seq >= last ? null : seq;
   switch (key) {
     case 'ArrowLeft':
       return asStep(seqs.findLast((seq) => seq < current));
@@ -24,7 +30,12 @@ export function stepFor(key: string, shown: readonly Entry[], last: number, curr
 const isWriting = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('input, textarea, select, dialog, [contenteditable]') !== null;
 
-export function useStepKeys(shown: readonly Entry[], last: number, current: number, onStep: (step: number | null) => void): void {
+export function useStepKeys(
+  shown: readonly Entry[],
+  last: number,
+  current: number,
+  onStep: (step: number | null) => void,
+): void {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || isWriting(event.target)) return;

@@ -62,10 +62,14 @@ function imports(machine: string, source: string | null): string[] {
 /** Short values of the context are compared as well. */
 function contextLines(context: Json): string[] {
   if (!isObject(context)) return [];
-  const isShort = (value: Json): boolean => value === null || ['number', 'boolean'].includes(typeof value) || (typeof value === 'string' && value.length <= 80);
+  const isShort = (value: Json): boolean =>
+    value === null || ['number', 'boolean'].includes(typeof value) || (typeof value === 'string' && value.length <= 80);
   return Object.entries(context)
     .filter(([, value]) => isShort(value))
-    .map(([key, value]) => `    assert snapshot["context"][${toPython(key)}] ${typeof value === 'boolean' || value === null ? 'is' : '=='} ${toPython(value)}`);
+    .map(
+      ([key, value]) =>
+        `    assert snapshot["context"][${toPython(key)}] ${typeof value === 'boolean' || value === null ? 'is' : '=='} ${toPython(value)}`,
+    );
 }
 
 const name = (text: string): string => text.replace(/\W+/g, '_').toLowerCase();
@@ -76,6 +80,9 @@ export function toPython(value: Json): string {
   if (value === true) return 'True';
   if (value === false) return 'False';
   if (Array.isArray(value)) return `[${value.map(toPython).join(', ')}]`;
-  if (isObject(value)) return `{${Object.entries(value).map(([key, inner]) => `${toPython(key)}: ${toPython(inner)}`).join(', ')}}`;
+  if (isObject(value))
+    return `{${Object.entries(value)
+      .map(([key, inner]) => `${toPython(key)}: ${toPython(inner)}`)
+      .join(', ')}}`;
   return JSON.stringify(value);
 }

@@ -4,7 +4,14 @@ import { eventTemplate } from './template';
 test('an event has the keys that its schema requires', () => {
   const schema = {
     type: 'object',
-    properties: { type: { const: 'SAY' }, text: { type: 'string' }, n: { type: ['integer', 'null'] }, kind: { enum: ['a', 'b'] }, part: { $ref: '#/$defs/Part' }, more: { type: 'string' } },
+    properties: {
+      type: { const: 'SAY' },
+      text: { type: 'string' },
+      n: { type: ['integer', 'null'] },
+      kind: { enum: ['a', 'b'] },
+      part: { $ref: '#/$defs/Part' },
+      more: { type: 'string' },
+    },
     required: ['type', 'text', 'n', 'kind', 'part'],
     $defs: { Part: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] } },
   };

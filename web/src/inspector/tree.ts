@@ -148,19 +148,27 @@ export async function loadStep(id: string, history: string, step: number): Promi
 }
 
 /** A step of a tree. While a step is loaded, the one before is shown; of steps that come faster, some are left out. */
-export function useStep(id: string, history: string | null, step: number): { step: StepReply | null; problem: string | null } {
+export function useStep(
+  id: string,
+  history: string | null,
+  step: number,
+): { step: StepReply | null; problem: string | null } {
   const [state, setState] = useState<{ step: StepReply | null; problem: string | null }>({ step: null, problem: null });
   const wanted = useRef(0);
   const isLoading = useRef(false);
   const load = useCallback(async (): Promise<void> => {
     if (history === null || isLoading.current) return;
     isLoading.current = true;
-    for (let loaded = 0; wanted.current > 0 && loaded !== wanted.current; ) {
+    for (let loaded = 0; wanted.current > 0 && loaded !== wanted.current;) {
       loaded = wanted.current;
       try {
         setState({ step: await loadStep(id, history, loaded), problem: null });
       } catch (error) {
         setState((before) => ({ ...before, problem: errorText(error) }));
+        if (error instanceof Problem && error.recoverable) {
+          await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+          loaded = 0;
+        }
       }
     }
     isLoading.current = false;
@@ -187,24 +195,41 @@ const charts = new Map<string, Promise<LoadedChart>>();
 export function loadChart(machine: string, hash: string): Promise<LoadedChart> {
   const known = charts.get(hash);
   if (known) return known;
-  const loading = get<ChartReply>(`/charts/${encodeURIComponent(machine)}?hash=${encodeURIComponent(hash)}`).then((reply) => ({
-    chart: toChart(reply.config as Json), hash, config: reply.config as Json, schemas: reply.events as Record<string, Json>,
-  }));
+  const loading = get<ChartReply>(`/charts/${encodeURIComponent(machine)}?hash=${encodeURIComponent(hash)}`).then(
+    (reply) => ({
+      chart: toChart(reply.config as Json),
+      hash,
+      config: reply.config as Json,
+      schemas: reply.events as Record<string, Json>,
+    }),
+  );
   charts.set(hash, loading);
   loading.catch(() => charts.delete(hash));
   return loading;
 }
 
-export function useChart(machine: string | null, hash: string | null): { loaded: LoadedChart | null; problem: string | null } {
-  const [state, setState] = useState<{ loaded: LoadedChart | null; problem: string | null }>({ loaded: null, problem: null });
+export function useChart(
+  machine: string | null,
+  hash: string | null,
+): { loaded: LoadedChart | null; problem: string | null } {
+  const [state, setState] = useState<{ loaded: LoadedChart | null; problem: string | null }>({
+    loaded: null,
+    problem: null,
+  });
   useEffect(() => {
     if (machine === null || hash === null) return undefined;
     let isGone = false;
     loadChart(machine, hash).then(
-      (loaded) => { if (!isGone) setState({ loaded, problem: null }); },
-      (error: unknown) => { if (!isGone) setState({ loaded: null, problem: errorText(error) }); },
+      (loaded) => {
+        if (!isGone) setState({ loaded, problem: null });
+      },
+      (error: unknown) => {
+        if (!isGone) setState({ loaded: null, problem: errorText(error) });
+      },
     );
-    return () => { isGone = true; };
+    return () => {
+      isGone = true;
+    };
   }, [machine, hash]);
   return state;
 }

@@ -19,7 +19,10 @@ export function Canvas({ size, follow, goTo, label, layouts, children }: Props) 
   const box = useRef<HTMLDivElement>(null);
   const drag = useRef<{ x: number; y: number } | null>(null);
   const [view, setView] = useState<View | null>(null);
-  const window = useCallback((): Size => ({ width: box.current?.clientWidth ?? 0, height: box.current?.clientHeight ?? 0 }), []);
+  const window = useCallback(
+    (): Size => ({ width: box.current?.clientWidth ?? 0, height: box.current?.clientHeight ?? 0 }),
+    [],
+  );
   const zoomBy = (factor: number): void => {
     const { width, height } = window();
     setView((before) => before && zoom(before, factor, { x: width / 2, y: height / 2 }));
@@ -48,7 +51,8 @@ export function Canvas({ size, follow, goTo, label, layouts, children }: Props) 
     return () => element.removeEventListener('wheel', turn);
   }, []);
   const start = (event: PointerEvent): void => {
-    if (view && event.button === 0 && !(event.target as Element).closest('button')) drag.current = { x: event.clientX - view.x, y: event.clientY - view.y };
+    if (view && event.button === 0 && !(event.target as Element).closest('button'))
+      drag.current = { x: event.clientX - view.x, y: event.clientY - view.y };
   };
   const move = (event: PointerEvent): void => {
     const from = drag.current;
@@ -58,14 +62,30 @@ export function Canvas({ size, follow, goTo, label, layouts, children }: Props) 
     drag.current = null;
   };
   return (
-    <div ref={box} className="canvas" data-ready={view !== null} data-layouts={layouts} data-scale={view?.scale.toFixed(2)} onPointerDown={start} onPointerMove={move} onPointerUp={end} onPointerLeave={end}>
+    <div
+      ref={box}
+      className="canvas"
+      data-ready={view !== null}
+      data-layouts={layouts}
+      data-scale={view?.scale.toFixed(2)}
+      onPointerDown={start}
+      onPointerMove={move}
+      onPointerUp={end}
+      onPointerLeave={end}
+    >
       <svg width="100%" height="100%" aria-hidden="true" focusable="false">
         {view && <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`}>{children}</g>}
       </svg>
       <div className="canvas-tools" role="group" aria-label={label}>
-        <button type="button" onClick={() => zoomBy(1 / STEP)} aria-label="Zoom out">−</button>
-        <button type="button" onClick={() => setView(fit(size, window()))} aria-label="Fit the whole chart">Fit</button>
-        <button type="button" onClick={() => zoomBy(STEP)} aria-label="Zoom in">+</button>
+        <button type="button" onClick={() => zoomBy(1 / STEP)} aria-label="Zoom out">
+          −
+        </button>
+        <button type="button" onClick={() => setView(fit(size, window()))} aria-label="Fit the whole chart">
+          Fit
+        </button>
+        <button type="button" onClick={() => zoomBy(STEP)} aria-label="Zoom in">
+          +
+        </button>
       </div>
     </div>
   );

@@ -21,7 +21,10 @@ function makeLarge(): Json {
   for (let group = 0; group < 6; group++) {
     const inner: { [key: string]: Json } = {};
     for (let number = 0; number < 9; number++) {
-      inner[`s${number}`] = group % 3 === 2 ? { initial: 'a', states: { a: {} } } : { on: { NEXT: `s${(number + 1) % 9}`, JUMP: `#large.g${(group + 1) % 6}` } };
+      inner[`s${number}`] =
+        group % 3 === 2
+          ? { initial: 'a', states: { a: {} } }
+          : { on: { NEXT: `s${(number + 1) % 9}`, JUMP: `#large.g${(group + 1) % 6}` } };
     }
     states[`g${group}`] = group % 3 === 2 ? { type: 'parallel', states: inner } : { initial: 's0', states: inner };
   }

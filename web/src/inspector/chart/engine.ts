@@ -23,7 +23,9 @@ async function make(chart: Chart, hash: string): Promise<Graph> {
   await loadFonts();
   elk ??= new ElkApi({ workerUrl });
   const engine = elk;
-  const graph = await layOutGraph(chart, graphWidths(), (node, layoutOptions) => engine.layout(node, { layoutOptions }));
+  const graph = await layOutGraph(chart, graphWidths(), (node, layoutOptions) =>
+    engine.layout(node, { layoutOptions }),
+  );
   write(hash, graph);
   return graph;
 }

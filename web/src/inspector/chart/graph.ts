@@ -145,7 +145,9 @@ function toElk(state: ChartState, widths: TextWidths): ElkNode {
   const children = state.children.map((child) => toElk(child, widths));
   if (state.children.some((child) => child.isInitial)) {
     children.unshift({
-      id: `${state.id}${INITIAL}`, width: 10, height: 10,
+      id: `${state.id}${INITIAL}`,
+      width: 10,
+      height: 10,
       layoutOptions: { 'elk.layered.layering.layerConstraint': 'FIRST' },
     });
   }
@@ -163,7 +165,10 @@ function toEdge(wire: Wire, widths: TextWidths): ElkExtendedEdge {
   const height = wire.transitions.length * LABEL_LINE + 4;
   const isError = wire.transitions.every((each) => each.kind === 'error');
   return {
-    id: wire.id, sources: [wire.source], targets: [wire.target], labels: [{ text: wire.id, width, height }],
+    id: wire.id,
+    sources: [wire.source],
+    targets: [wire.target],
+    labels: [{ text: wire.id, width, height }],
     layoutOptions: { 'elk.layered.priority.direction': isError ? '0' : '10' },
   };
 }
@@ -171,7 +176,9 @@ function toEdge(wire: Wire, widths: TextWidths): ElkExtendedEdge {
 function initialEdges(chart: Chart): ElkExtendedEdge[] {
   const initial = [...chart.states.values()].filter((state) => state.isInitial && state.parent);
   return initial.map((state) => ({
-    id: `${state.parent?.id}${INITIAL} > ${state.id}`, sources: [`${state.parent?.id}${INITIAL}`], targets: [state.id],
+    id: `${state.parent?.id}${INITIAL} > ${state.id}`,
+    sources: [`${state.parent?.id}${INITIAL}`],
+    targets: [state.id],
   }));
 }
 
@@ -187,7 +194,9 @@ function toGraph(laidOut: ElkNode): Graph {
       wires.push({
         id: edge.id,
         points: [section.startPoint, ...(section.bendPoints ?? []), section.endPoint],
-        label: label ? { id: edge.id, x: label.x ?? 0, y: label.y ?? 0, width: label.width ?? 0, height: label.height ?? 0 } : null,
+        label: label
+          ? { id: edge.id, x: label.x ?? 0, y: label.y ?? 0, width: label.width ?? 0, height: label.height ?? 0 }
+          : null,
       });
     }
     node.children?.forEach(walk);

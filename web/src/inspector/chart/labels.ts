@@ -28,7 +28,8 @@ export function eventLabel(event: string, state: string): string {
     return `after ${duration(delay.endsWith(`.${state}`) ? delay.slice(0, -state.length - 1) : (delay.split('.')[0] ?? ''))}`;
   }
   for (const [prefix, word] of ENDINGS) {
-    if (event.startsWith(prefix)) return `${word} ${event.slice(prefix.length).replace(new RegExp(`^\\d+\\.${escape(state)}$`), '')}`.trim();
+    if (event.startsWith(prefix))
+      return `${word} ${event.slice(prefix.length).replace(new RegExp(`^\\d+\\.${escape(state)}$`), '')}`.trim();
   }
   return event.slice(INTERNAL.length);
 }
@@ -66,7 +67,13 @@ export function guardLabel(guard: unknown): string {
 }
 
 function isCombined(guard: unknown): boolean {
-  return typeof guard === 'object' && guard !== null && 'guards' in guard && Array.isArray(guard.guards) && guard.guards.length > 1;
+  return (
+    typeof guard === 'object' &&
+    guard !== null &&
+    'guards' in guard &&
+    Array.isArray(guard.guards) &&
+    guard.guards.length > 1
+  );
 }
 
 function stateInLabel(params: unknown): string {
@@ -77,7 +84,9 @@ function stateInLabel(params: unknown): string {
 function parameters(params: unknown): string {
   if (params === undefined || params === null || typeof params === 'function') return '';
   if (typeof params !== 'object') return `(${String(params)})`;
-  const parts = Object.entries(params).map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const parts = Object.entries(params).map(
+    ([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
   return parts.length ? `(${parts.join(', ')})` : '';
 }
 

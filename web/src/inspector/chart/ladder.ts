@@ -31,6 +31,8 @@ export const PLAIN_METRICS: Metrics = { character: 7.2, title: (text) => cells(t
 export interface LadderRow {
   row: Row;
   lines: string[];
+  /** How many characters of each line are names of events. */
+  heads: number[];
   y: number;
   colour: number | null;
 }
@@ -89,7 +91,12 @@ export function layOutLadder(chart: Chart, metrics: Metrics = PLAIN_METRICS): La
   setWidths(root, metrics);
   setLefts(root, GAP);
   const lines = connections.map((connection) => drawLine(connection, lanes, colours));
-  return { width: root.x + root.width + column(root) + GAP, height: root.y + root.height + GAP, boxes: shapes.map(toBox), lines };
+  return {
+    width: root.x + root.width + column(root) + GAP,
+    height: root.y + root.height + GAP,
+    boxes: shapes.map(toBox),
+    lines,
+  };
 }
 
 function* walk(shape: Shape): Generator<Shape> {
@@ -100,14 +107,32 @@ function* walk(shape: Shape): Generator<Shape> {
 function makeShape(chart: Chart, state: ChartState): Shape {
   const rows = stateRows(chart, state).map((row): LadderRow => {
     const text = [row.head, row.rest, row.destination.replaceAll(' ', '\u00a0')].filter(Boolean).join(' ');
-    return { row, lines: wrap(text, LONGEST_LINE), y: 0, colour: null };
+    const lines = wrap(text, LONGEST_LINE);
+    return { row, lines, heads: headLengths(row.head, lines), y: 0, colour: null };
   });
   const shape = {
-    state, rows, title: stateTitle(state), isRegion: state.parent?.type === 'parallel',
-    children: state.children.map((child) => makeShape(chart, child)), x: 0, y: 0, width: 0, height: 0, lanes: 0,
+    state,
+    rows,
+    title: stateTitle(state),
+    isRegion: state.parent?.type === 'parallel',
+    children: state.children.map((child) => makeShape(chart, child)),
+    x: 0,
+    y: 0,
+    width: 0,
+    height: 0,
+    lanes: 0,
   } as unknown as Shape;
   shape.area = shape;
   return shape;
+}
+
+function headLengths(head: string, lines: string[]): number[] {
+  let words = head.split(' ').length;
+  return lines.map((line) => {
+    const own = line.trim().split(' ').slice(0, words);
+    words -= own.length;
+    return own.length ? line.length - line.trimStart().length + own.join(' ').length : 0;
+  });
 }
 
 const hasRegions = (shape: Shape): boolean => shape.state.type === 'parallel' && shape.children.length > 1;
@@ -186,7 +211,8 @@ function assignLanes(shapes: Shape[], connections: Connection[]): Map<Shape, num
   return lanes;
 }
 
-const regionsWidth = (shape: Shape): number => shape.children.reduce((sum, child) => sum + child.width + column(child) + GAP, GAP);
+const regionsWidth = (shape: Shape): number =>
+  shape.children.reduce((sum, child) => sum + child.width + column(child) + GAP, GAP);
 
 function setWidths(shape: Shape, metrics: Metrics): void {
   for (const child of shape.children) setWidths(child, metrics);

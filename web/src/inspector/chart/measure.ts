@@ -20,5 +20,11 @@ export async function loadFonts(): Promise<void> {
   await Promise.all([TITLE, ROW].map((font) => document.fonts.load(font)));
 }
 
-export const ladderMetrics = (): Metrics => ({ character: width('MMMMMMMMMM', ROW) / 10, title: (text) => width(text, TITLE) });
-export const graphWidths = (): TextWidths => ({ title: (text) => width(text, TITLE), row: (text) => width(text, SMALL) });
+export const ladderMetrics = (): Metrics => ({
+  character: width('MMMMMMMMMM', ROW) / 10,
+  title: (text) => width(text, TITLE),
+});
+export const graphWidths = (): TextWidths => ({
+  title: (text) => width(text, TITLE),
+  row: (text) => width(text, SMALL),
+});

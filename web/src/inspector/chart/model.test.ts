@@ -2,13 +2,17 @@ import { describe, expect, test } from 'vitest';
 import * as charts from './charts.fixture';
 import { activeStates, findStates, type Json, toChart } from './model';
 
-
 const DOOR: Json = {
   id: 'door',
   initial: 'closed',
   states: {
     closed: { on: { OPEN: [{ target: 'open', guard: 'isFree' }, { actions: 'complain' }] } },
-    open: { id: 'wide', initial: 'still', after: { 2000: '#door.closed' }, states: { still: { always: 'moved' }, moved: {}, back: { type: 'history' } } },
+    open: {
+      id: 'wide',
+      initial: 'still',
+      after: { 2000: '#door.closed' },
+      states: { still: { always: 'moved' }, moved: {}, back: { type: 'history' } },
+    },
     gone: { type: 'final' },
   },
 };
@@ -17,12 +21,29 @@ describe('the chart of a config', () => {
   const chart = toChart(DOOR);
 
   test('has its states in order, with the ids of XState', () => {
-    expect([...chart.states.keys()]).toEqual(['door', 'door.closed', 'wide', 'door.open.still', 'door.open.moved', 'door.open.back', 'door.gone']);
+    expect([...chart.states.keys()]).toEqual([
+      'door',
+      'door.closed',
+      'wide',
+      'door.open.still',
+      'door.open.moved',
+      'door.open.back',
+      'door.gone',
+    ]);
   });
 
   test('names transitions by state, event and place', () => {
-    expect([...chart.transitions.keys()]).toEqual(['door.closed OPEN 0', 'door.closed OPEN 1', 'wide xstate.after.2000.wide 0', 'door.open.still  0']);
-    expect(chart.transitions.get('door.closed OPEN 0')).toMatchObject({ guard: 'isFree', targets: ['wide'], kind: 'event' });
+    expect([...chart.transitions.keys()]).toEqual([
+      'door.closed OPEN 0',
+      'door.closed OPEN 1',
+      'wide xstate.after.2000.wide 0',
+      'door.open.still  0',
+    ]);
+    expect(chart.transitions.get('door.closed OPEN 0')).toMatchObject({
+      guard: 'isFree',
+      targets: ['wide'],
+      kind: 'event',
+    });
     expect(chart.transitions.get('wide xstate.after.2000.wide 0')).toMatchObject({ label: 'after 2 s', kind: 'after' });
   });
 
@@ -43,28 +64,42 @@ describe('the chart of a config', () => {
 
 test('a definition gives the same transitions as its config', () => {
   const definition: Json = {
-    id: 'lamp', key: 'lamp', type: 'compound', initial: { target: ['#lamp.off'] }, on: {}, transitions: [],
+    id: 'lamp',
+    key: 'lamp',
+    type: 'compound',
+    initial: { target: ['#lamp.off'] },
+    on: {},
+    transitions: [],
     states: {
-      off: { id: 'lamp.off', key: 'off', type: 'atomic', initial: { target: [] }, states: {}, transitions: [], on: { GO: [{ target: ['#lamp.on'], guard: 'may', actions: ['note'] }] } },
+      off: {
+        id: 'lamp.off',
+        key: 'off',
+        type: 'atomic',
+        initial: { target: [] },
+        states: {},
+        transitions: [],
+        on: { GO: [{ target: ['#lamp.on'], guard: 'may', actions: ['note'] }] },
+      },
       on: { id: 'lamp.on', key: 'on', type: 'final', initial: { target: [] }, states: {}, transitions: [], on: {} },
     },
   };
   const chart = toChart(definition);
 
-  expect(chart.transitions.get('lamp.off GO 0')).toMatchObject({ targets: ['lamp.on'], guard: 'may', actions: ['note'] });
+  expect(chart.transitions.get('lamp.off GO 0')).toMatchObject({
+    targets: ['lamp.on'],
+    guard: 'may',
+    actions: ['note'],
+  });
   expect(chart.states.get('lamp.off')?.isInitial).toBe(true);
 });
 
-test.each(Object.entries(charts))(
-  'the chart %s is read, and its targets exist',
-  (_, json) => {
-    const chart = toChart(json);
-    const targets = [...chart.transitions.values()].flatMap((each) => each.targets);
+test.each(Object.entries(charts))('the chart %s is read, and its targets exist', (_, json) => {
+  const chart = toChart(json);
+  const targets = [...chart.transitions.values()].flatMap((each) => each.targets);
 
-    expect(targets.length).toBeGreaterThan(0);
-    expect(targets.filter((id) => !chart.states.has(id))).toEqual([]);
-  },
-);
+  expect(targets.length).toBeGreaterThan(0);
+  expect(targets.filter((id) => !chart.states.has(id))).toEqual([]);
+});
 
 test.each<[Json, string]>([
   [[], 'no chart'],

@@ -120,7 +120,8 @@ function readTransitions(node: AnyStateNode): ChartTransition[] {
   return listed;
 }
 
-type XTransition = AnyStateNode['transitions'] extends Map<string, infer List extends readonly unknown[]> ? List[number] : never;
+type XTransition =
+  AnyStateNode['transitions'] extends Map<string, infer List extends readonly unknown[]> ? List[number] : never;
 
 /** The state that a history state leads to if there is no history yet. */
 function historyDefault(node: AnyStateNode): ChartTransition[] {
@@ -128,10 +129,18 @@ function historyDefault(node: AnyStateNode): ChartTransition[] {
   if (!target || !node.parent) return [];
   const sibling = target.startsWith('#') ? undefined : node.parent.states[target.replace(/^\./, '')];
   const id = sibling?.id ?? target.replace(/^#/, '');
-  return [{
-    id: transitionId(node.id, 'default', 0), source: node.id, event: 'default', label: 'default', kind: 'always',
-    guard: '', actions: [], targets: [id],
-  }];
+  return [
+    {
+      id: transitionId(node.id, 'default', 0),
+      source: node.id,
+      event: 'default',
+      label: 'default',
+      kind: 'always',
+      guard: '',
+      actions: [],
+      targets: [id],
+    },
+  ];
 }
 
 /** Actions that XState adds for delays are not in the chart. */
@@ -152,7 +161,8 @@ function toConfig(state: JsonObject): JsonObject {
   const initial = isObject(state['initial']) ? state['initial']['target'] : undefined;
   const states = isObject(state['states']) ? state['states'] : {};
   if (Array.isArray(initial) && initial.length) {
-    const [key] = Object.entries(states).find(([, child]) => isObject(child) && `#${String(child['id'])}` === initial[0]) ?? [];
+    const [key] =
+      Object.entries(states).find(([, child]) => isObject(child) && `#${String(child['id'])}` === initial[0]) ?? [];
     if (key) config['initial'] = key;
   }
   config['states'] = Object.fromEntries(
@@ -161,7 +171,9 @@ function toConfig(state: JsonObject): JsonObject {
   const on = isObject(state['on']) ? state['on'] : {};
   config['on'] = Object.fromEntries(Object.entries(on).map(([event, list]) => [event, asList(list).map(toTransition)]));
   config['invoke'] = asList(state['invoke'] ?? []).flatMap((invoke) =>
-    isObject(invoke) ? [{ id: invoke['id'] ?? '', src: typeof invoke['src'] === 'string' ? invoke['src'] : 'actor' }] : [],
+    isObject(invoke)
+      ? [{ id: invoke['id'] ?? '', src: typeof invoke['src'] === 'string' ? invoke['src'] : 'actor' }]
+      : [],
   );
   return config;
 }

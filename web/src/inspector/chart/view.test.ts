@@ -32,7 +32,11 @@ test('revealing moves no further than needed, and not at all for what is in view
 });
 
 test('centring puts an area into the middle', () => {
-  expect(centre({ x: 0, y: 0, scale: 0.5 }, { x: 100, y: 100, width: 100, height: 100 }, WINDOW)).toEqual({ scale: 0.5, x: 325, y: 225 });
+  expect(centre({ x: 0, y: 0, scale: 0.5 }, { x: 100, y: 100, width: 100, height: 100 }, WINDOW)).toEqual({
+    scale: 0.5,
+    x: 325,
+    y: 225,
+  });
 });
 
 test('a step shows its source and its target together where both fit, or else its target', () => {

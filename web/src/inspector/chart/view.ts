@@ -25,7 +25,9 @@ const limit = (scale: number): number => Math.min(LARGEST, Math.max(SMALLEST, sc
 
 /** The whole drawing, centred, not larger than it is. */
 export function fit(drawing: Size, window: Size): View {
-  const scale = limit(Math.min(1, (window.width - 2 * MARGIN) / drawing.width, (window.height - 2 * MARGIN) / drawing.height));
+  const scale = limit(
+    Math.min(1, (window.width - 2 * MARGIN) / drawing.width, (window.height - 2 * MARGIN) / drawing.height),
+  );
   return {
     scale,
     x: Math.max(MARGIN, (window.width - drawing.width * scale) / 2),
@@ -71,7 +73,10 @@ export function centre(view: View, area: Area, window: Size): View {
 
 /** Like `reveal`, of the first area that fits into the window, or else of the last one. */
 export function revealFirst(view: View, areas: readonly Area[], window: Size): View {
-  const fits = areas.find((area) => area.width * view.scale <= window.width - 2 * MARGIN && area.height * view.scale <= window.height - 2 * MARGIN);
+  const fits = areas.find(
+    (area) =>
+      area.width * view.scale <= window.width - 2 * MARGIN && area.height * view.scale <= window.height - 2 * MARGIN,
+  );
   const area = fits ?? areas.at(-1);
   return area ? reveal(view, area, window) : view;
 }
