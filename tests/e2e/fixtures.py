@@ -1,12 +1,15 @@
 """A real server with scripted models, and pages of Chromium that are signed in to it."""
 
+import asyncio
 import os
 import re
 import shutil
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from queue import Queue
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -15,6 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, s
 from antiphon.app import App
 from antiphon.providers.registry import Models
 from tests.e2e.app import WebApp
+from tests.fixtures.cutting_proxy import CuttingProxy, cutting_proxy
 from tests.fixtures.server import LiveServer, live_server
 
 PATIENCE_MS = 10_000
@@ -43,8 +47,9 @@ class Pages:
         self.errors: list[str] = []
 
     def context(self, server: LiveServer, **options: Any) -> BrowserContext:
-        settings = {"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce", **options}
-        context = self._browser.new_context(base_url=server.address, **settings)
+        viewport = {"width": 1280, "height": 800}
+        settings = {"base_url": server.address, "viewport": viewport, "reduced_motion": "reduce", **options}
+        context = self._browser.new_context(**settings)
         context.set_default_timeout(PATIENCE_MS)
         self._stack.callback(context.close)
         return context
@@ -67,6 +72,42 @@ class Pages:
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type == "error" and not EXPECTED.search(message.text):
             self.errors.append(message.text)
+
+
+class Proxy:
+    """A proxy in a thread of its own, whose open connections can be cut."""
+
+    def __init__(self, proxy: CuttingProxy, loop: asyncio.AbstractEventLoop) -> None:
+        self._proxy = proxy
+        self._loop = loop
+        self.address = proxy.address
+
+    def cut(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._proxy.close(), self._loop).result(PATIENCE_MS / 1000)
+
+    def end(self, event: asyncio.Event) -> None:
+        self._loop.call_soon_threadsafe(event.set)
+
+
+@contextmanager
+def proxy_to(port: int) -> Iterator[Proxy]:
+    """Run a proxy in front of a port until the block ends."""
+    ready: Queue[Proxy] = Queue()
+    ended = asyncio.Event()
+
+    async def main() -> None:
+        async with cutting_proxy(port, ()) as proxy:
+            ready.put(Proxy(proxy, asyncio.get_running_loop()))
+            await ended.wait()
+
+    thread = Thread(target=lambda: asyncio.run(main()))
+    thread.start()
+    proxy = ready.get(timeout=PATIENCE_MS / 1000)
+    try:
+        yield proxy
+    finally:
+        proxy.end(ended)
+        thread.join()
 
 
 @pytest.fixture

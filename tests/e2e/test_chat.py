@@ -13,7 +13,7 @@ from antiphon.messages import ToolCall, ToolResult
 from antiphon.providers.base import Tool
 from antiphon.providers.registry import Models
 from tests.e2e.app import WebApp
-from tests.e2e.fixtures import Pages
+from tests.e2e.fixtures import Pages, proxy_to
 from tests.fixtures.server import LiveServer, live_server
 
 Script = Callable[[str], str]
@@ -30,6 +30,9 @@ steps = [{ text = '''# Plan
 
 - **first** step
 - second step
+  ```sh
+  make plan
+  ```
 
 ```python
 def greet(name):
@@ -65,6 +68,14 @@ def thread_of(app: WebApp) -> str:
     return app.page.url.rpartition("/")[2]
 
 
+@pytest.mark.requirement("S0-T34")
+def test_a_chat_that_has_not_begun_is_idle(pages: Pages, server: LiveServer) -> None:
+    app = open_chat(pages, server, "scripted:demo")
+
+    app.expect_state("idle")
+    expect(app.button("Stop")).to_have_count(0)
+
+
 def test_a_new_chat_begins_with_its_first_message(pages: Pages, server: LiveServer) -> None:
     app = pages.open(server, "/new")
 
@@ -74,8 +85,11 @@ def test_a_new_chat_begins_with_its_first_message(pages: Pages, server: LiveServ
     expect(app.page.get_by_text("Hello! I am a script")).to_be_visible()
     app.expect_state("completed")
     expect(app.texts().first).to_have_text("Hello")
+    app.go("/new")
+    expect(app.message_field()).to_have_value("")
 
 
+@pytest.mark.requirement("S0-T35", "S0-T36")
 def test_a_reply_is_written_to_its_end(pages: Pages, server: LiveServer, script: Script) -> None:
     app = open_chat(pages, server, script(SLOW))
 
@@ -89,8 +103,59 @@ def test_a_reply_is_written_to_its_end(pages: Pages, server: LiveServer, script:
     expect(app.page.get_by_role("status")).to_have_text("Done, 60 words")
 
 
+def test_a_draft_is_kept_when_the_page_is_left(pages: Pages, server: LiveServer) -> None:
+    app = open_chat(pages, server, "scripted:demo")
+    app.message_field().fill("Half a thought")
+
+    app.go("/new")
+    app.page.go_back()
+
+    expect(app.message_field()).to_have_value("Half a thought")
+
+
+def test_messages_wait_while_a_reply_is_written(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(SLOW.replace("pace_ms = 40", "pace_ms = 15")), onBusy="queue")
+    app.send("First")
+    expect(app.live()).to_contain_text("word3")
+
+    app.send("Second")
+
+    expect(app.page.get_by_text("waits for its turn")).to_be_visible()
+    expect(app.button("Stop")).to_be_visible()
+    app.expect_texts("First", WORDS, "Second", WORDS)
+
+
+def test_a_thread_that_is_deleted_elsewhere_says_so(pages: Pages, server: LiveServer) -> None:
+    app = open_chat(pages, server, "scripted:demo")
+
+    with server.client() as client:
+        client.request("DELETE", f"/threads/{thread_of(app)}")
+
+    expect(app.page.get_by_role("alert")).to_contain_text("unknown_thread")
+
+
+def test_a_branch_that_another_client_has_planned_is_opened(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK), "One")
+    with server.client() as client:
+        client.post(f"/threads/{thread_of(app)}/perform", {"action": "fork", "payload": {"name": "planned"}})
+
+    app.button("Open the branch").click()
+
+    expect(app.button("Branches 2")).to_be_visible()
+
+
+@pytest.mark.requirement("S0-T38")
+def test_a_message_follows_a_completed_reply(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK), "One")
+
+    app.send("Two")
+
+    app.expect_texts("One", "First answer.", "Two", "Second answer.")
+    app.expect_state("completed")
+
+
 def test_thinking_is_folded(pages: Pages, server: LiveServer, script: Script) -> None:
-    app = open_chat(pages, server, script(SLOW.replace("40", "1")), "Count")
+    app = open_chat(pages, server, script(SLOW.replace("pace_ms = 40", "pace_ms = 1")), "Count")
 
     expect(app.page.get_by_text("Let me count.")).not_to_be_visible()
     app.page.get_by_text("Thought").click()
@@ -123,6 +188,20 @@ def test_reloading_in_the_middle_of_a_reply_loses_nothing(pages: Pages, server: 
     expect(app.live()).to_contain_text("word0 word1 word2 word3 word4 word5")
     app.expect_state("completed")
     app.expect_texts("Count", WORDS)
+
+
+def test_a_cut_connection_loses_nothing(pages: Pages, server: LiveServer, script: Script) -> None:
+    with server.client() as client:
+        thread = client.chat(model=script(SLOW))
+    with proxy_to(server.port) as proxy:
+        app = pages.open(server, f"/chats/{thread}", base_url=proxy.address)
+        app.send("Count")
+        for word in ("word5", "word15", "word25"):
+            expect(app.live()).to_contain_text(word)
+            proxy.cut()
+
+        app.expect_state("completed")
+        app.expect_texts("Count", WORDS)
 
 
 def test_switching_threads_in_the_middle_of_a_reply_loses_nothing(
@@ -163,9 +242,11 @@ def test_markdown_is_shown_with_code_that_can_be_copied(pages: Pages, server: Li
     expect(reply.get_by_role("heading", name="Plan")).to_be_visible()
     expect(reply.get_by_role("cell", name="2")).to_be_visible()
     expect(reply.locator(".code .hljs-keyword").first).to_have_text("def")
-    reply.locator(".code").get_by_role("button", name="Copy").click()
+    reply.locator(".code:not(.inner)").get_by_role("button", name="Copy").click()
 
     assert app.page.evaluate("navigator.clipboard.readText()").startswith("def greet(name):")
+    reply.locator(".code.inner").get_by_role("button", name="Copy").click()
+    assert app.page.evaluate("navigator.clipboard.readText()") == "make plan"
 
 
 def test_an_edited_message_is_another_version_on_a_branch(pages: Pages, server: LiveServer, script: Script) -> None:
@@ -314,6 +395,7 @@ def test_a_merge_can_be_cancelled(pages: Pages, server: LiveServer, script: Scri
     expect(app.button("Branches 2")).to_be_visible()
 
 
+@pytest.mark.requirement("S0-T37")
 def test_a_failed_reply_says_why_and_can_be_repeated(pages: Pages, server: LiveServer, script: Script) -> None:
     failing = """
     [[replies]]
@@ -447,6 +529,17 @@ def test_a_call_is_allowed_by_its_exact_arguments(pages: Pages, kitchen: LiveSer
     assert card.locator("b").count() == 0
 
 
+def test_a_tool_is_allowed_for_the_thread(pages: Pages, kitchen: LiveServer, script: Script) -> None:
+    app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
+
+    app.button("Allow the tool bake in this thread").click()
+    app.expect_state("completed")
+    app.send("Bake another")
+
+    expect(app.page.locator(".card.tool")).to_have_count(2)
+    app.expect_state("completed")
+
+
 def test_a_denied_call_tells_the_model_why(pages: Pages, kitchen: LiveServer, script: Script) -> None:
     app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
 
@@ -458,6 +551,23 @@ def test_a_denied_call_tells_the_model_why(pages: Pages, kitchen: LiveServer, sc
     card = app.page.locator(".card.tool")
     card.locator("summary").click()
     expect(card).to_contain_text("No sugar")
+
+
+def test_a_page_of_another_site_cannot_allow_a_call(pages: Pages, kitchen: LiveServer, script: Script) -> None:
+    app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
+    thread = thread_of(app)
+    with kitchen.client() as client:
+        [request] = client.get(f"/threads/{thread}")["requests"]
+    foreign = app.page.context.new_page()
+    foreign.route("http://foreign.example/", lambda route: route.fulfill(body="<h1>Foreign</h1>"))
+    foreign.goto("http://foreign.example/")
+    forge = """([address, requestId]) => fetch(address, { method: 'POST', mode: 'no-cors', credentials: 'include',
+        body: JSON.stringify({ requestId, decision: 'allow' }) }).then(() => 'sent', () => 'refused')"""
+
+    foreign.evaluate(forge, [f"{kitchen.address}/threads/{thread}/respond", request["id"]])
+
+    with kitchen.client() as client:
+        assert client.get(f"/threads/{thread}")["status"] == "waiting"
 
 
 def test_another_model_is_chosen(pages: Pages, server: LiveServer, script: Script) -> None:

@@ -197,6 +197,24 @@ def test_the_end_is_followed_until_a_person_scrolls_up(
     expect(app.page.get_by_text("Line 79", exact=True)).to_be_in_viewport()
 
 
+def test_nothing_jumps_while_a_reply_is_written(pages: Pages, server: LiveServer, script: Callable[[str], str]) -> None:
+    text = "Some words of an answer.\\n\\n- one\\n- two\\n\\n```python\\nprint(1)\\n```\\n\\nAnd more words at the end."
+    with server.client() as client:
+        thread = client.chat(model=script(f'pace_ms = 20\n[[replies]]\nsteps = [{{ text = "{text}" }}]'))
+    app = pages.open(server, f"/chats/{thread}")
+    app.page.evaluate(
+        """() => { window.shifts = 0; new PerformanceObserver((list) => {
+            for (const entry of list.getEntries()) window.shifts += entry.value;
+        }).observe({ type: 'layout-shift', buffered: false }) }"""
+    )
+    app.send("Write")
+
+    expect(app.rows()).to_have_count(2)
+    app.expect_state("completed")
+
+    assert app.page.evaluate("window.shifts") < 0.01
+
+
 def test_a_server_that_is_restarted_is_found_again(pages: Pages, tmp_path: Path, free_port: int) -> None:
     def make() -> App:
         return App(tmp_path / "t.db", models=Models())

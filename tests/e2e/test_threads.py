@@ -111,6 +111,15 @@ def test_a_thread_is_renamed(app: WebApp) -> None:
     expect(titles(app)).to_have_text(["<b>Second</b>"])
 
 
+def test_the_actions_of_a_thread_open_on_a_narrow_page(app: WebApp) -> None:
+    app.page.set_viewport_size({"width": 390, "height": 780})
+    app.button("Threads").click()
+
+    use(app, "First", "Pin")
+
+    expect(group(app, "Pinned")).to_contain_text("First")
+
+
 def test_a_thread_is_pinned(app: WebApp) -> None:
     use(app, "First", "Pin")
 
@@ -168,6 +177,18 @@ def test_an_exported_chat_is_imported_with_its_branches(app: WebApp, tmp_path: P
     app.expect_address("/chats/")
     expect(titles(app)).to_have_text(["First", "First"])
     expect(app.page.get_by_text("Hello! I am a script")).to_be_visible()
+
+
+def test_a_thread_is_copied(app: WebApp) -> None:
+    item(app, "First").get_by_role("link").click()
+    app.expect_state("completed")
+    first = app.page.url
+
+    app.use_menu("Actions of this chat", "Copy into a new thread")
+
+    expect(titles(app)).to_have_count(2)
+    assert app.page.url != first
+    expect(app.rows()).to_have_count(2)
 
 
 def test_a_file_that_is_no_export_says_so(app: WebApp, tmp_path: Path) -> None:

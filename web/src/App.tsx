@@ -36,6 +36,16 @@ function screenOf(route: Route): ReactNode {
   }
 }
 
+/** The title of the page names the thread, and counts those that need a person. */
+function useTitle(id: string | null): void {
+  const { rows } = useThreads();
+  const waiting = Object.values(rows).filter((row) => row.status === 'waiting' && !row.archived).length;
+  const title = rows[id ?? '']?.title;
+  useEffect(() => {
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${title ? `${title} · ` : ''}Antiphon`;
+  }, [waiting, title]);
+}
+
 /** The thread that is open counts as seen, as long as the page is. */
 function useSeen(id: string | null): void {
   const row = useThreads().rows[id ?? ''];
@@ -55,10 +65,18 @@ function usePalette() {
     () =>
       Object.values(rows)
         .sort((a, b) => b.updated - a.updated)
-        .map((row) => ({ id: `open-${row.id}`, group: row.kind, label: row.title || 'Untitled', run: () => navigate(pathOf(row)) })),
+        .map((row) => ({
+          id: `open-${row.id}`,
+          group: row.kind,
+          label: row.title || 'Untitled',
+          run: () => navigate(pathOf(row)),
+        })),
     [rows],
   );
-  return { palette: isPalette ? <Palette more={more} onClose={() => setPalette(false)} /> : null, openPalette: () => setPalette(true) };
+  return {
+    palette: isPalette ? <Palette more={more} onClose={() => setPalette(false)} /> : null,
+    openPalette: () => setPalette(true),
+  };
 }
 
 export function App() {
@@ -69,19 +87,32 @@ export function App() {
   const [isKeys, setKeys] = useState(false);
   const { palette, openPalette } = usePalette();
   useSeen(openId);
+  useTitle(openId);
   useEffect(listenToKeys, []);
   useCommands([
     { id: 'palette', group: 'Page', label: 'Commands', keys: 'Mod+k', run: openPalette },
     { id: 'keys', group: 'Page', label: 'Keys', keys: '?', run: () => setKeys(true) },
     { id: 'theme', group: 'Page', label: 'Switch theme', keys: 't', run: switchTheme },
-    { id: 'inspector', group: 'Page', label: 'Inspector', keys: 'i', run: () => navigate(openId === null ? '/inspector' : `/inspector/${encodeURIComponent(openId)}`) },
+    {
+      id: 'inspector',
+      group: 'Page',
+      label: 'Inspector',
+      keys: 'i',
+      run: () => navigate(openId === null ? '/inspector' : `/inspector/${encodeURIComponent(openId)}`),
+    },
   ]);
   return (
     <div className="app" data-screen={route.screen}>
       <LinkLine />
       <ThreadList openId={openId} isShown={isList} onClose={() => setList(false)} onKeys={() => setKeys(true)} />
       <main>
-        <button type="button" className="list-button only-narrow" aria-label="Threads" aria-expanded={isList} onClick={() => setList(true)}>
+        <button
+          type="button"
+          className="list-button only-narrow"
+          aria-label="Threads"
+          aria-expanded={isList}
+          onClick={() => setList(true)}
+        >
           ☰
         </button>
         <Suspense fallback={<p className="empty">Loading…</p>}>{screenOf(route)}</Suspense>

@@ -5,8 +5,15 @@ import './style/chat.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './App';
+import { followSystemTheme } from './parts/theme';
 import { connectFeed } from './wire/feed';
 
 connectFeed();
+followSystemTheme();
 const root = document.getElementById('root');
-if (root !== null) createRoot(root).render(<StrictMode><App /></StrictMode>);
+if (root !== null)
+  createRoot(root).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );

@@ -6,7 +6,7 @@ import { Menu, type MenuItem } from '../parts/Menu';
 import { Meter } from '../parts/Meter';
 import { ModelPicker } from '../parts/ModelPicker';
 import { Plate } from '../parts/Plate';
-import { archiveThread, deleteThread, exportItems } from '../threads/actions';
+import { archiveThread, copyThread, deleteThread, exportItems } from '../threads/actions';
 import { chooseModel, renameChat } from './actions';
 import type { ChatView } from './useView';
 
@@ -51,7 +51,14 @@ function ContextMeter({ view }: { view: ChatView }) {
   const text = `${formatCount(tokens)} of ${formatCount(contextLimit)}`;
   return (
     <span className="context" title="Tokens of this branch, of the model's window">
-      <Meter label="Context window" value={tokens} most={contextLimit} ticks={[compressAt * contextLimit]} text={text} isCompact />
+      <Meter
+        label="Context window"
+        value={tokens}
+        most={contextLimit}
+        ticks={[compressAt * contextLimit]}
+        text={text}
+        isCompact
+      />
     </span>
   );
 }
@@ -60,6 +67,7 @@ const stateOf = (view: ChatView): string => {
   const { page, content } = view;
   if (content.merge !== null) return 'converging';
   if (page.status === 'waiting') return `waiting ▸ ${page.waiting ?? ''}`;
+  if (page.status === 'pending') return 'idle';
   return content.reply?.phase === 'tools' ? 'running ▸ tools' : page.status;
 };
 
@@ -73,8 +81,12 @@ export function ChatHeader(props: Props) {
   const items: MenuItem[] = [
     { label: 'Rename', run: () => onRename(true) },
     { label: 'Add a checkpoint…', run: onCheckpoint },
+    { label: 'Copy into a new thread', run: () => void copyThread(page.id) },
     ...exportItems(row),
-    { label: page.archived ? 'Take out of the archive' : 'Archive', run: () => void archiveThread(row, !page.archived) },
+    {
+      label: page.archived ? 'Take out of the archive' : 'Archive',
+      run: () => void archiveThread(row, !page.archived),
+    },
     { label: 'Delete', isDangerous: true, run: () => deleteThread(row) },
   ];
   return (
@@ -82,17 +94,39 @@ export function ChatHeader(props: Props) {
       <Title {...props} />
       <Plate state={lampOf(page.status)}>{stateOf(view)}</Plate>
       <span className="spring" />
-      <span className="head-cost" title={content.metrics.unpriced > 0 ? 'Some replies have no known price' : 'Cost of the thread'}>
-        {formatUsd(page.costUsd)}{content.metrics.unpriced > 0 ? '+' : ''}
+      <span
+        className="head-cost"
+        title={content.metrics.unpriced > 0 ? 'Some replies have no known price' : 'Cost of the thread'}
+      >
+        {formatUsd(page.costUsd)}
+        {content.metrics.unpriced > 0 ? '+' : ''}
       </span>
       <ContextMeter view={view} />
-      <button type="button" className="quiet model-button" disabled={!canUseModel} title={`Choose the model; now ${content.config.model ?? 'none'}`} onClick={() => setPicking(true)}>
+      <button
+        type="button"
+        className="quiet model-button"
+        disabled={!canUseModel}
+        title={`Choose the model; now ${content.config.model ?? 'none'}`}
+        onClick={() => setPicking(true)}
+      >
         {content.config.model === null ? 'no model' : modelName(content.config.model)}
       </button>
-      <button type="button" className="quiet" aria-expanded={isPanel} onClick={onPanel}>Branches {count}</button>
-      <Link to={`/inspector/${encodeURIComponent(page.id)}`} className="button quiet inspect">Inspect <kbd>I</kbd></Link>
-      <Menu label="Actions of this chat" items={items}>⋯</Menu>
-      {isPicking ? <ModelPicker current={content.config.model} onPick={(model) => void chooseModel(page.id, model)} onClose={() => setPicking(false)} /> : null}
+      <button type="button" className="quiet" aria-expanded={isPanel} onClick={onPanel}>
+        Branches {count}
+      </button>
+      <Link to={`/inspector/${encodeURIComponent(page.id)}`} className="button quiet inspect">
+        Inspect <kbd>I</kbd>
+      </Link>
+      <Menu label="Actions of this chat" items={items}>
+        ⋯
+      </Menu>
+      {isPicking ? (
+        <ModelPicker
+          current={content.config.model}
+          onPick={(model) => void chooseModel(page.id, model)}
+          onClose={() => setPicking(false)}
+        />
+      ) : null}
     </header>
   );
 }

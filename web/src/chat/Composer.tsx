@@ -1,4 +1,12 @@
-import { useEffect, useImperativeHandle, useRef, useState, type ClipboardEvent, type KeyboardEvent, type Ref } from 'react';
+import {
+  useEffect,
+  useImperativeHandle,
+  useRef,
+  useState,
+  type ClipboardEvent,
+  type KeyboardEvent,
+  type Ref,
+} from 'react';
 import { notifyError } from '../parts/Toasts';
 import { attach, type Attachment } from './attachments';
 import type { Part } from './content';
@@ -26,7 +34,12 @@ function useDraft(name: string) {
     if (draft === '') sessionStorage.removeItem(key);
     else sessionStorage.setItem(key, draft);
   }, [key, draft]);
-  return [draft, setDraft] as const;
+  // The page may be left before the next render.
+  const clear = () => {
+    sessionStorage.removeItem(key);
+    setDraft('');
+  };
+  return { draft, setDraft, clearDraft: clear };
 }
 
 function useAttachments() {
@@ -45,7 +58,9 @@ function Files({ files, onDrop }: { files: readonly Attachment[]; onDrop: (id: s
       {files.map((file) => (
         <li key={file.id}>
           <span>{file.name}</span>
-          <button type="button" className="quiet" aria-label={`Remove ${file.name}`} onClick={() => onDrop(file.id)}>✕</button>
+          <button type="button" className="quiet" aria-label={`Remove ${file.name}`} onClick={() => onDrop(file.id)}>
+            ✕
+          </button>
         </li>
       ))}
     </ul>
@@ -54,7 +69,7 @@ function Files({ files, onDrop }: { files: readonly Attachment[]; onDrop: (id: s
 
 /** The field for messages; while the thread runs, its button stops it. */
 export function Composer({ draftName, placeholder, isRunning, canSend, onSend, onStop, onEditLast, ref }: Props) {
-  const [draft, setDraft] = useDraft(draftName);
+  const { draft, setDraft, clearDraft } = useDraft(draftName);
   const { files, add, drop, clear } = useAttachments();
   const [isBusy, setBusy] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -66,7 +81,7 @@ export function Composer({ draftName, placeholder, isRunning, canSend, onSend, o
     setBusy(true);
     const text: Part[] = draft.trim() === '' ? [] : [{ type: 'text', text: draft.trim() }];
     if (await onSend([...files.map((file) => file.part), ...text])) {
-      setDraft('');
+      clearDraft();
       clear();
     }
     setBusy(false);
@@ -81,7 +96,10 @@ export function Composer({ draftName, placeholder, isRunning, canSend, onSend, o
     } else if (event.key === 'ArrowUp' && draft === '') {
       event.preventDefault();
       onEditLast?.();
-    } else if (event.key === 'Escape') field.current?.blur();
+    } else if (event.key === 'Escape') {
+      if (isRunning) onStop?.();
+      else field.current?.blur();
+    }
   };
   const onPaste = (event: ClipboardEvent) => {
     if (event.clipboardData.files.length === 0) return;
@@ -97,15 +115,44 @@ export function Composer({ draftName, placeholder, isRunning, canSend, onSend, o
     >
       <Files files={files} onDrop={drop} />
       <div className="composer-line">
-        <button type="button" className="quiet" aria-label="Attach files" title="Attach files" onClick={() => picker.current?.click()}>+</button>
-        <textarea ref={field} rows={1} aria-label="Message" placeholder={placeholder} value={draft} onChange={(event) => setDraft(event.target.value)} onKeyDown={onKeyDown} onPaste={onPaste} />
-        {isRunning && isEmpty ? (
-          <button type="button" onClick={onStop}>Stop</button>
-        ) : (
-          <button type="submit" className="primary" disabled={isEmpty || isBusy || !canSend}>Send</button>
+        <button
+          type="button"
+          className="quiet"
+          aria-label="Attach files"
+          title="Attach files"
+          onClick={() => picker.current?.click()}
+        >
+          +
+        </button>
+        <textarea
+          ref={field}
+          rows={1}
+          aria-label="Message"
+          placeholder={placeholder}
+          value={draft}
+          onChange={(event) => setDraft(event.target.value)}
+          onKeyDown={onKeyDown}
+          onPaste={onPaste}
+        />
+        {isRunning ? (
+          <button type="button" onClick={onStop}>
+            Stop
+          </button>
+        ) : null}
+        {isRunning && isEmpty ? null : (
+          <button type="submit" className="primary" disabled={isEmpty || isBusy || !canSend}>
+            Send
+          </button>
         )}
       </div>
-      <input ref={picker} type="file" multiple hidden aria-label="Files to attach" onChange={(event) => (add(event.target.files ?? []), (event.target.value = ''))} />
+      <input
+        ref={picker}
+        type="file"
+        multiple
+        hidden
+        aria-label="Files to attach"
+        onChange={(event) => (add(event.target.files ?? []), (event.target.value = ''))}
+      />
     </form>
   );
 }

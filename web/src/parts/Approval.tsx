@@ -18,6 +18,12 @@ interface Props {
   children?: ReactNode;
 }
 
+/** A scope that an answer may have, in words. */
+interface ScopeOffer {
+  scope: NonNullable<Answer['scope']>;
+  label: string;
+}
+
 interface Call {
   name?: string;
   text?: string;
@@ -28,15 +34,8 @@ interface Call {
   path?: string;
   diff?: string;
   decision?: string;
-  scopes?: string[];
+  scopes?: ScopeOffer[];
 }
-
-const SCOPES: Record<string, string> = {
-  command: 'Allow this command in this thread',
-  folder: 'Allow this folder in this thread',
-  host: 'Allow this host in this thread',
-  tool: 'Allow this tool in this thread',
-};
 
 function CallView({ call }: { call: Call }) {
   const input = call.input ?? call.arguments;
@@ -45,20 +44,34 @@ function CallView({ call }: { call: Call }) {
       <div className="card-head">
         <Lamp state="wait" isSilent />
         <strong className="card-name">{call.name ?? 'tool'}</strong>
-        {call.risk === undefined ? null : <span className="risk" data-risk={call.risk}>{call.risk}</span>}
+        {call.risk === undefined ? null : (
+          <span className="risk" data-risk={call.risk}>
+            {call.risk}
+          </span>
+        )}
         {call.reason ? <span className="card-line">{call.reason}</span> : null}
       </div>
       {call.diff ? <DiffView diff={call.diff} path={call.path} /> : null}
-      {call.diff ? null : <CodeBlock code={input === undefined ? (call.text ?? '') : inputText(input)} language="json" label="exact arguments" />}
+      {call.diff ? null : (
+        <CodeBlock
+          code={input === undefined ? (call.text ?? '') : inputText(input)}
+          language="json"
+          label="exact arguments"
+        />
+      )}
     </div>
   );
 }
 
-/** What an answer may allow for longer than once: the scopes that every call which is asked about offers. */
-export function offeredScopes(request: RequestRow): string[] {
-  const asked = ((request.calls ?? []) as Call[]).filter((call) => call.decision === undefined || call.decision === 'ask');
-  const [first, ...rest] = asked.map((call) => call.scopes ?? []);
-  return (first ?? []).filter((scope) => scope !== 'once' && rest.every((scopes) => scopes.includes(scope)));
+/** What an answer may allow for longer than once, by the scope; several calls may offer it in different words. */
+export function offeredScopes(request: RequestRow): ScopeOffer[] {
+  const asked = ((request.calls ?? []) as Call[]).filter(
+    (call) => call.decision === undefined || call.decision === 'ask',
+  );
+  const labels = new Map<ScopeOffer['scope'], Set<string>>();
+  for (const { scope, label } of asked.flatMap((call) => call.scopes ?? []))
+    labels.set(scope, (labels.get(scope) ?? new Set()).add(label));
+  return [...labels].map(([scope, words]) => ({ scope, label: [...words].join(', ') }));
 }
 
 /** A request for permission, with the exact arguments of each call; nothing is focused by itself. */
@@ -74,7 +87,9 @@ export function Approval({ request, since = null, onAnswer, children }: Props) {
   return (
     <div className="card ask" role="group" aria-label={`Permission: ${calls.map((call) => call.name).join(', ')}`}>
       <div className="ask-head">
-        <span>{calls.length > 1 ? `${calls.length} calls need your permission` : 'This call needs your permission'}</span>
+        <span>
+          {calls.length > 1 ? `${calls.length} calls need your permission` : 'This call needs your permission'}
+        </span>
         {since === null ? null : <span className="card-time">waiting {formatClock(now - since)}</span>}
       </div>
       {calls.map((call, index) => (
@@ -86,9 +101,9 @@ export function Approval({ request, since = null, onAnswer, children }: Props) {
           <button type="button" disabled={isBusy} onClick={() => answer({ decision: 'allow', scope: 'once' })}>
             Allow once
           </button>
-          {offeredScopes(request).map((scope) => (
-            <button key={scope} type="button" disabled={isBusy} onClick={() => answer({ decision: 'allow', scope: scope as NonNullable<Answer['scope']> })}>
-              {SCOPES[scope] ?? `Allow: ${scope}`}
+          {offeredScopes(request).map(({ scope, label }) => (
+            <button key={scope} type="button" disabled={isBusy} onClick={() => answer({ decision: 'allow', scope })}>
+              Allow {label} in this thread
             </button>
           ))}
           {children}

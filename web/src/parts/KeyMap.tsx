@@ -8,6 +8,7 @@ const FIELDS = [
   ['Enter', 'Send the message'],
   ['Shift+Enter', 'New line'],
   ['ArrowUp', 'Edit your last message, in an empty field'],
+  ['Escape', 'Stop the reply, or leave the field'],
 ] as const;
 
 /** All keys; the list is made from the commands that there are. */
@@ -28,7 +29,9 @@ export function KeyMap({ onClose }: { onClose: () => void }) {
       {groups.map((group) => (
         <section key={group}>
           <h3>{group}</h3>
-          <dl className="keys">{commands.filter((item) => item.group === group).map((item) => row(item.keys ?? '', item.label))}</dl>
+          <dl className="keys">
+            {commands.filter((item) => item.group === group).map((item) => row(item.keys ?? '', item.label))}
+          </dl>
         </section>
       ))}
       <section>

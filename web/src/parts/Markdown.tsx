@@ -2,12 +2,14 @@ import { memo, useLayoutEffect, useRef, useState } from 'react';
 import { BlockParser, type Block } from './blocks';
 import { CodeBlock } from './CodeBlock';
 import { sanitize } from './sanitize';
+import { announce } from './Status';
 
 const Html = memo(function Html({ html }: { html: string }) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const nodes = sanitize(html);
     for (const table of nodes.querySelectorAll('table')) wrapTable(table);
+    for (const code of nodes.querySelectorAll('pre')) wrapCode(code);
     place.current?.replaceChildren(nodes);
   }, [html]);
   return <div ref={place} className="block" />;
@@ -24,6 +26,24 @@ function wrapTable(table: HTMLTableElement): void {
   box.append(table);
 }
 
+/** Code within a list or a quotation can be copied as any other. */
+function wrapCode(code: HTMLPreElement): void {
+  const box = document.createElement('div');
+  const button = document.createElement('button');
+  box.className = 'code inner';
+  button.type = 'button';
+  button.className = 'quiet';
+  button.textContent = 'Copy';
+  button.addEventListener('click', () => {
+    void navigator.clipboard.writeText(code.textContent.replace(/\n$/, '')).then(() => announce('Copied'));
+  });
+  code.tabIndex = 0;
+  code.setAttribute('role', 'region');
+  code.setAttribute('aria-label', 'Code');
+  code.replaceWith(box);
+  box.append(code, button);
+}
+
 function renderBlock(block: Block) {
   if (block.kind === 'html') return <Html key={block.key} html={block.html} />;
   return <CodeBlock key={block.key} code={block.code} language={block.language} isComplete={block.isClosed} />;
@@ -35,7 +55,7 @@ export const Markdown = memo(function Markdown({ text, isLive = false }: { text:
   return (
     <div className={isLive ? 'markdown live' : 'markdown'}>
       {parser.parse(text).map(renderBlock)}
-      {isLive ? <span className="caret" aria-hidden="true" /> : null}
+      {isLive && text === '' ? <span className="caret" aria-hidden="true" /> : null}
     </div>
   );
 });

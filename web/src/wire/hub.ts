@@ -43,6 +43,8 @@ const LIST_CHANGES = ['created', 'changed', 'ended', 'quarantined', 'removed'];
 const FIRST_DELAY = 300;
 const LONGEST_DELAY = 5_000;
 const JOIN_MS = 10;
+/** The server follows as many on one connection. */
+const MOST_THREADS = 64;
 /** A hidden tab may run its timers once a minute only. */
 const SILENT_MS = 200_000;
 
@@ -107,13 +109,14 @@ export class Hub {
     this.timer = null;
     this.source?.close();
     for (const thread of this.places.keys()) if (!this.isFollowed(thread)) this.places.delete(thread);
-    const places = [...this.places].map(([thread, cursor]) => `${thread}@${cursor}`);
+    const places = [...this.places].slice(-MOST_THREADS).map(([thread, cursor]) => `${thread}@${cursor}`);
     const source = this.open(`/events?threads=${encodeURIComponent(places.join(','))}`);
     this.source = source;
     source.addEventListener('open', () => this.setLink(true));
     source.addEventListener('error', () => this.fail(source));
     source.addEventListener('message', (event) => this.take(JSON.parse(event.data) as Change));
-    for (const name of LIST_CHANGES) source.addEventListener(name, (event) => this.takeList(JSON.parse(event.data) as Change));
+    for (const name of LIST_CHANGES)
+      source.addEventListener(name, (event) => this.takeList(JSON.parse(event.data) as Change));
     source.addEventListener('behind', () => this.toAll({ event: 'behind' }));
     source.addEventListener('moved', (event) => this.takeMoved(JSON.parse(event.data) as Change));
   }
@@ -146,7 +149,8 @@ export class Hub {
     if (change.activity === undefined || change.thread === undefined) return;
     const { thread, activity } = change;
     this.places.set(thread, activity.cursor);
-    for (const [port, tab] of this.tabs) if (tab.threads.has(thread)) port.postMessage({ event: 'activity', thread, activity });
+    for (const [port, tab] of this.tabs)
+      if (tab.threads.has(thread)) port.postMessage({ event: 'activity', thread, activity });
   }
 
   private takeList(change: Change): void {
