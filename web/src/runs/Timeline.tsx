@@ -11,8 +11,15 @@ import { agentName, type End, type Row, type Start, type Turn } from './turns';
 import { TurnRow } from './TurnRow';
 
 const ENDS: Readonly<Record<string, string>> = {
-  completed: 'Done', max_iterations: 'Stopped at the limit of turns', cost_limit: 'Stopped at the cost limit', wall_time: 'Stopped at the time limit',
-  denied: 'Not done: a change was denied', open_steps: 'Not done: steps of the plan are open', failed: 'Failed', cancelled: 'Cancelled', dry_run: 'Planned only',
+  completed: 'Done',
+  max_iterations: 'Stopped at the limit of turns',
+  cost_limit: 'Stopped at the cost limit',
+  wall_time: 'Stopped at the time limit',
+  denied: 'Not done: a change was denied',
+  open_steps: 'Not done: steps of the plan are open',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+  dry_run: 'Planned only',
 };
 
 function StartRow({ row }: { row: Start }) {
@@ -37,7 +44,10 @@ function EndRow({ row }: { row: End }) {
       <Lamp state={outcome.success ? 'done' : outcome.reason === 'cancelled' ? 'held' : 'stop'} />
       <div className="run-item-body">
         <h3>
-          {ENDS[outcome.reason] ?? outcome.reason} {outcome.durationMs === undefined ? null : <span className="run-turn-facts">after {formatClock(outcome.durationMs)}</span>}
+          {ENDS[outcome.reason] ?? outcome.reason}{' '}
+          {outcome.durationMs === undefined ? null : (
+            <span className="run-turn-facts">after {formatClock(outcome.durationMs)}</span>
+          )}
         </h3>
         {outcome.summary === '' ? null : <Markdown text={outcome.summary} />}
         {error === undefined ? null : <p className="run-fault">{error}</p>}
@@ -53,13 +63,27 @@ function LiveRow({ reply, name }: { reply: LiveReply; name: string | null }) {
       <i className="run-mark live" aria-hidden="true" />
       <div className="run-item-body">
         {name === null ? null : <p className="run-speaker">{name}</p>}
-        {reply.text === '' ? <p className="run-note">{reply.thinking === '' ? 'waiting for the model …' : 'thinking …'}</p> : <Markdown text={reply.text} isLive />}
+        {reply.text === '' ? (
+          <p className="run-note">{reply.thinking === '' ? 'waiting for the model …' : 'thinking …'}</p>
+        ) : (
+          <Markdown text={reply.text} isLive />
+        )}
       </div>
     </div>
   );
 }
 
-function Requests({ thread, turn, askedAt, actions }: { thread: OpenThread; turn: Turn; askedAt: ReadonlyMap<string, number>; actions: RunActions }) {
+function Requests({
+  thread,
+  turn,
+  askedAt,
+  actions,
+}: {
+  thread: OpenThread;
+  turn: Turn;
+  askedAt: ReadonlyMap<string, number>;
+  actions: RunActions;
+}) {
   const { page } = thread;
   if (page === null) return null;
   const grants = contentOf(page).consent.overrides;
@@ -71,7 +95,13 @@ function Requests({ thread, turn, askedAt, actions }: { thread: OpenThread; turn
         <i className="run-mark wait" aria-hidden="true" />
         <div className="run-item-body">
           {request.reason === 'permission' ? (
-            <Approval request={request} asker={asker} since={askedAt.get(request.id) ?? null} grants={grants} onAnswer={answer} />
+            <Approval
+              request={request}
+              asker={asker}
+              since={askedAt.get(request.id) ?? null}
+              grants={grants}
+              onAnswer={answer}
+            />
           ) : (
             <Question request={request} asker={asker} onAnswer={answer} />
           )}
@@ -87,7 +117,13 @@ function TurnEnd(props: { thread: OpenThread; turn: Turn; askedAt: ReadonlyMap<s
   const replies = turn.endedAt === null ? Object.values(thread.replies) : [];
   return (
     <>
-      {replies.map((reply) => <LiveRow key={reply.speaker} reply={reply} name={turn.agents.length > 1 ? agentName(turn, reply.speaker) : null} />)}
+      {replies.map((reply) => (
+        <LiveRow
+          key={reply.speaker}
+          reply={reply}
+          name={turn.agents.length > 1 ? agentName(turn, reply.speaker) : null}
+        />
+      ))}
       <Requests {...props} />
     </>
   );
@@ -111,10 +147,23 @@ export function Timeline({ rows, thread, askedAt, actions }: Props) {
       {rows.map((row, index) => {
         if (row.kind === 'start') return <StartRow key={row.key} row={row} />;
         if (row.kind === 'end') return <EndRow key={row.key} row={row} />;
-        if (row.kind === 'note') return <li key={row.key} className="run-row run-item" data-kind="note"><i className="run-mark" aria-hidden="true" /><p className="run-note" data-severity={row.severity}>{row.text}</p></li>;
+        if (row.kind === 'note')
+          return (
+            <li key={row.key} className="run-row run-item" data-kind="note">
+              <i className="run-mark" aria-hidden="true" />
+              <p className="run-note" data-severity={row.severity}>
+                {row.text}
+              </p>
+            </li>
+          );
         const isLast = index === rows.length - 1 && !isOver;
         return (
-          <TurnRow key={row.key} turn={row} isWaiting={isLast && (page?.requests.length ?? 0) > 0} progress={isLast ? progress : NONE}>
+          <TurnRow
+            key={row.key}
+            turn={row}
+            isWaiting={isLast && (page?.requests.length ?? 0) > 0}
+            progress={isLast ? progress : NONE}
+          >
             {isLast ? <TurnEnd thread={thread} turn={row} askedAt={askedAt} actions={actions} /> : null}
           </TurnRow>
         );
