@@ -1,4 +1,4 @@
-"""Pages of HTML without scripts: the first page, and the list of routes."""
+"""Pages of HTML without scripts: the list of routes, and the first page of a package without the web app."""
 
 from collections.abc import Iterable
 from html import escape
