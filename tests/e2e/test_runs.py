@@ -459,7 +459,7 @@ def test_an_answer_from_a_page_of_another_site_is_refused(
     pages: Pages, server: LiveServer, script: Script, tmp_path: Path
 ) -> None:
     thread = start_run(server, script(TEAM))
-    app = pages.open(server, f"/runs/{thread}")
+    app = pages.open(server)
     with server.client() as client:
         (request,) = client.get(f"/threads/{thread}")["requests"]
 

@@ -44,7 +44,8 @@ function AskHead({ request, asker, since }: Pick<Props, 'request' | 'asker' | 's
     <div className="ask-head">
       <Lamp state="wait" isSilent />
       <span>
-        {asker} wants to call {calls.length === 1 ? <span className="mono">{calls[0]?.name}</span> : `${calls.length} tools`}
+        {asker} wants to call{' '}
+        {calls.length === 1 ? <span className="mono">{calls[0]?.name}</span> : `${calls.length} tools`}
       </span>
       {since === null ? null : (
         <span className="card-time">
@@ -71,20 +72,50 @@ export function Approval({ request, asker, since, grants, noun = 'run', onAnswer
   return (
     <section className="card ask" aria-label={name} data-request={request.id}>
       <AskHead request={request} asker={asker} since={since} />
-      {calls.map((call) => <AskedCallView key={call.id} call={call} isOnly={calls.length === 1} />)}
+      {calls.map((call) => (
+        <AskedCallView key={call.id} call={call} isOnly={calls.length === 1} />
+      ))}
       <p className="ask-grants">
         {grants.length === 0 ? `Nothing is allowed beyond single calls in this ${noun}.` : `Allowed in this ${noun}:`}
-        {grants.map((grant) => <span key={overrideText(grant)} className="chip">{overrideText(grant)}</span>)}
+        {grants.map((grant) => (
+          <span key={overrideText(grant)} className="chip">
+            {overrideText(grant)}
+          </span>
+        ))}
       </p>
-      {form === 'deny' ? <DenyForm isOff={isOff} onBack={() => setForm('none')} onDeny={(reason) => answer({ decision: 'deny', ...(reason ? { reason } : {}) })} /> : null}
-      {form === 'edit' ? <EditForm calls={calls} isOff={isOff} onBack={() => setForm('none')} onAnswer={answer} /> : null}
+      {form === 'deny' ? (
+        <DenyForm
+          isOff={isOff}
+          onBack={() => setForm('none')}
+          onDeny={(reason) => answer({ decision: 'deny', ...(reason ? { reason } : {}) })}
+        />
+      ) : null}
+      {form === 'edit' ? (
+        <EditForm calls={calls} isOff={isOff} onBack={() => setForm('none')} onAnswer={answer} />
+      ) : null}
       {form === 'none' ? (
         <div className="card-actions">
-          <button type="button" className="primary" disabled={isOff} onClick={() => answer({ decision: 'allow', scope: 'once' })}>Allow once</button>
-          <button type="button" disabled={isOff} onClick={() => setForm('deny')}>Deny…</button>
-          <button type="button" disabled={isOff} onClick={() => setForm('edit')}>Edit…</button>
+          <button
+            type="button"
+            className="primary"
+            disabled={isOff}
+            onClick={() => answer({ decision: 'allow', scope: 'once' })}
+          >
+            Allow once
+          </button>
+          <button type="button" disabled={isOff} onClick={() => setForm('deny')}>
+            Deny…
+          </button>
+          <button type="button" disabled={isOff} onClick={() => setForm('edit')}>
+            Edit…
+          </button>
           {offersOf(calls).map((offer) => (
-            <button key={offer.scope} type="button" disabled={isOff} onClick={() => answer({ decision: 'allow', scope: offer.scope })}>
+            <button
+              key={offer.scope}
+              type="button"
+              disabled={isOff}
+              onClick={() => answer({ decision: 'allow', scope: offer.scope })}
+            >
               Allow in this {noun}: {offer.label}
             </button>
           ))}

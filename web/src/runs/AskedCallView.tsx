@@ -36,7 +36,11 @@ export function AskedCallView({ call, isOnly }: { call: AskedCall; isOnly: boole
     <div className="asked-call">
       <p className="asked-line">
         {isOnly ? null : <strong className="mono">{call.name}</strong>}
-        {call.risk === 'read' ? null : <span className="risk" data-risk={call.risk}>{call.risk}</span>}
+        {call.risk === 'read' ? null : (
+          <span className="risk" data-risk={call.risk}>
+            {call.risk}
+          </span>
+        )}
         <span>{isAsked ? `asked because ${call.reason || 'the mode asks'}` : `already allowed by ${call.by}`}</span>
       </p>
       <Details call={call} />

@@ -6,8 +6,20 @@ import { diffOfInput, parseDiff, type FileDiff } from './diffs';
 import { Diff } from './Diff';
 import type { Call, Calls } from './turns';
 
-const LAMPS: Record<Call['status'], LampState> = { asked: 'wait', running: 'live', done: 'done', failed: 'stop', denied: 'held' };
-const WORDS: Record<Call['status'], string> = { asked: 'waits for you', running: 'running', done: 'done', failed: 'failed', denied: 'denied' };
+const LAMPS: Record<Call['status'], LampState> = {
+  asked: 'wait',
+  running: 'live',
+  done: 'done',
+  failed: 'stop',
+  denied: 'held',
+};
+const WORDS: Record<Call['status'], string> = {
+  asked: 'waits for you',
+  running: 'running',
+  done: 'done',
+  failed: 'failed',
+  denied: 'denied',
+};
 
 export interface Progress {
   text: string;
@@ -21,10 +33,17 @@ function diffOf(call: Call): FileDiff | null {
 
 function CardLine({ call, diff }: { call: Call; diff: FileDiff | null }) {
   const mark = call.isEdited ? 'edited · ' : '';
-  if (diff === null) return <span className="card-line">{mark}{inputLine(call.input)}</span>;
+  if (diff === null)
+    return (
+      <span className="card-line">
+        {mark}
+        {inputLine(call.input)}
+      </span>
+    );
   return (
     <span className="card-line">
-      {mark}{diff.path} <span className="added">+{diff.added}</span> <span className="removed">−{diff.removed}</span>
+      {mark}
+      {diff.path} <span className="added">+{diff.added}</span> <span className="removed">−{diff.removed}</span>
     </span>
   );
 }
@@ -38,19 +57,29 @@ export function CallCard({ call, progress = null }: { call: Call; progress?: Pro
         <Lamp state={LAMPS[call.status]} label={WORDS[call.status]} />
         <span className="card-name">{call.name}</span>
         <CardLine call={call} diff={diff} />
-        <span className="card-time">{call.status === 'denied' || call.endedAt === null ? WORDS[call.status] : formatSeconds(call.endedAt - call.startedAt)}</span>
+        <span className="card-time">
+          {call.status === 'denied' || call.endedAt === null
+            ? WORDS[call.status]
+            : formatSeconds(call.endedAt - call.startedAt)}
+        </span>
       </summary>
       {call.status === 'running' && progress !== null ? <div className="card-progress">{progress.text}</div> : null}
       <div className="card-body">
         {call.isEdited ? <p className="card-note">The arguments are those that a person has given.</p> : null}
-        {diff === null ? <CodeBlock code={inputText(call.input)} language="json" label="arguments" /> : <Diff diff={diff} />}
+        {diff === null ? (
+          <CodeBlock code={inputText(call.input)} language="json" label="arguments" />
+        ) : (
+          <Diff diff={diff} />
+        )}
         {diff === null ? null : (
           <details className="ask-exact">
             <summary>Exact arguments</summary>
             <CodeBlock code={inputText(call.input)} language="json" label={call.name} />
           </details>
         )}
-        {call.result === '' ? null : <CodeBlock code={call.result} label={call.status === 'failed' ? 'error' : 'result'} />}
+        {call.result === '' ? null : (
+          <CodeBlock code={call.result} label={call.status === 'failed' ? 'error' : 'result'} />
+        )}
         {call.status === 'denied' ? <p className="card-note">Denied; nothing was called.</p> : null}
       </div>
     </details>
@@ -69,7 +98,9 @@ export function CallGroup({ item, progress }: { item: Calls; progress: (call: Ca
     <details className="card tool repeats">
       <summary className="card-head">
         <Lamp state={isRunning ? 'live' : failed > 0 ? 'stop' : 'done'} />
-        <span className="card-name">{item.name} ×{calls.length}</span>
+        <span className="card-name">
+          {item.name} ×{calls.length}
+        </span>
         <span className="card-line">{failed > 0 ? `${failed} not done` : inputLine(calls.at(-1)?.input)}</span>
         <span className="card-time">{formatSeconds(ms)}</span>
       </summary>

@@ -22,10 +22,20 @@ export function DenyForm({ isOff, onDeny, onBack }: Props) {
       <label className="label ask-reason">
         Why? The agent is told; it may be empty.
         {/* The person has just asked for this field. */}
-        <input className="field" autoFocus value={reason} maxLength={2000} onChange={(event) => setReason(event.target.value)} />
+        <input
+          className="field"
+          autoFocus
+          value={reason}
+          maxLength={2000}
+          onChange={(event) => setReason(event.target.value)}
+        />
       </label>
-      <button type="submit" className="dangerous" disabled={isOff}>Deny</button>
-      <button type="button" className="quiet" onClick={onBack}>Back</button>
+      <button type="submit" className="dangerous" disabled={isOff}>
+        Deny
+      </button>
+      <button type="button" className="quiet" onClick={onBack}>
+        Back
+      </button>
     </form>
   );
 }

@@ -13,7 +13,11 @@ export function Diff({ diff, isWhole = false }: { diff: FileDiff; isWhole?: bool
           <span className="added">+{diff.added}</span> <span className="removed">−{diff.removed}</span>
         </span>
       </figcaption>
-      <pre tabIndex={0} role="region" aria-label={`Changes of ${diff.path}: ${plural(diff.added, 'line')} added, ${diff.removed} removed`}>
+      <pre
+        tabIndex={0}
+        role="region"
+        aria-label={`Changes of ${diff.path}: ${plural(diff.added, 'line')} added, ${diff.removed} removed`}
+      >
         {diff.lines.map((line, index) => (
           // oxlint-disable-next-line react/no-array-index-key -- lines of a diff have no other name
           <span key={index} className={`diff-line ${KINDS[line.sign]}`}>

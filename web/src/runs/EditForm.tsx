@@ -42,7 +42,8 @@ export function EditForm({ calls, isOff, onAnswer, onBack }: Props) {
       if ('wrong' in read) return setFault(`${read.wrong} of ${call.name} must be JSON, such as true, 3 or "text".`);
       if (canonical(read.value) !== canonical(argumentsOf(call))) edits[call.id] = read.value;
     }
-    if (Object.keys(edits).length === 0) return setFault('Nothing was changed. Change an argument, or go back and allow the call.');
+    if (Object.keys(edits).length === 0)
+      return setFault('Nothing was changed. Change an argument, or go back and allow the call.');
     onAnswer({ decision: 'allow', scope: 'once', arguments: edits });
   };
   return (
@@ -54,13 +55,28 @@ export function EditForm({ calls, isOff, onAnswer, onBack }: Props) {
       }}
     >
       {asked.map((call, index) => (
-        <Fields key={call.id} call={call} draft={drafts[index] ?? {}} onChange={(draft) => setDrafts(drafts.with(index, draft))} />
+        <Fields
+          key={call.id}
+          call={call}
+          draft={drafts[index] ?? {}}
+          onChange={(draft) => setDrafts(drafts.with(index, draft))}
+        />
       ))}
-      <p className="ask-edit-note">The call is made once with these arguments, with no more access than the question offers. The agent is told.</p>
-      {fault === '' ? null : <p role="alert" className="run-fault">{fault}</p>}
+      <p className="ask-edit-note">
+        The call is made once with these arguments, with no more access than the question offers. The agent is told.
+      </p>
+      {fault === '' ? null : (
+        <p role="alert" className="run-fault">
+          {fault}
+        </p>
+      )}
       <div className="card-actions">
-        <button type="submit" disabled={isOff}>Allow once with these arguments</button>
-        <button type="button" className="quiet" onClick={onBack}>Back</button>
+        <button type="submit" disabled={isOff}>
+          Allow once with these arguments
+        </button>
+        <button type="button" className="quiet" onClick={onBack}>
+          Back
+        </button>
       </div>
     </form>
   );

@@ -33,7 +33,9 @@ export function Guidance({ isTask, onSay }: { isTask: boolean; onSay: (text: str
           send();
         }}
       />
-      <button type="submit" disabled={isSent || text.trim() === ''}>{isTask ? 'Start' : 'Send'}</button>
+      <button type="submit" disabled={isSent || text.trim() === ''}>
+        {isTask ? 'Start' : 'Send'}
+      </button>
     </form>
   );
 }

@@ -10,7 +10,12 @@ import { AgentFields, LimitFields, ModeFields, ModelField, ToolFields } from './
 import { useCatalog, type Catalog } from './useCatalog';
 
 function firstForm(catalog: Catalog): RunForm {
-  return { ...EMPTY, model: firstModel(catalog.models), agents: catalog.agents.map((agent) => agent.name), tools: catalog.tools.map((tool) => tool.name) };
+  return {
+    ...EMPTY,
+    model: firstModel(catalog.models),
+    agents: catalog.agents.map((agent) => agent.name),
+    tools: catalog.tools.map((tool) => tool.name),
+  };
 }
 
 function RunFormView({ catalog }: { catalog: Catalog }) {
@@ -42,7 +47,13 @@ function RunFormView({ catalog }: { catalog: Catalog }) {
     >
       <label className="label">
         Task
-        <textarea className="field run-task-field" rows={4} value={form.task} placeholder="What is to be done, and how one sees that it is done" onChange={(event) => change({ task: event.target.value })} />
+        <textarea
+          className="field run-task-field"
+          rows={4}
+          value={form.task}
+          placeholder="What is to be done, and how one sees that it is done"
+          onChange={(event) => change({ task: event.target.value })}
+        />
       </label>
       <ModelField form={form} catalog={catalog} onChange={change} />
       <AgentFields form={form} catalog={catalog} onChange={change} />
@@ -50,12 +61,22 @@ function RunFormView({ catalog }: { catalog: Catalog }) {
       <LimitFields form={form} onChange={change} />
       <ToolFields form={form} catalog={catalog} onChange={change} />
       <div className="run-more">
-        <label className="check"><input type="checkbox" checked={form.byRules} onChange={() => change({ byRules: !form.byRules })} /> Rules choose the next agent, instead of a model</label>
-        <label className="check"><input type="checkbox" checked={form.dryRun} onChange={() => change({ dryRun: !form.dryRun })} /> Only make a plan</label>
+        <label className="check">
+          <input type="checkbox" checked={form.byRules} onChange={() => change({ byRules: !form.byRules })} /> Rules
+          choose the next agent, instead of a model
+        </label>
+        <label className="check">
+          <input type="checkbox" checked={form.dryRun} onChange={() => change({ dryRun: !form.dryRun })} /> Only make a
+          plan
+        </label>
       </div>
-      {problem === null ? null : <ErrorCard title="The run was not started" message={problem.text} code={problem.code} />}
+      {problem === null ? null : (
+        <ErrorCard title="The run was not started" message={problem.text} code={problem.code} />
+      )}
       <div className="run-form-actions">
-        <button type="submit" className="primary" disabled={isSent}>Start the run</button>
+        <button type="submit" className="primary" disabled={isSent}>
+          Start the run
+        </button>
       </div>
     </form>
   );
@@ -64,6 +85,11 @@ function RunFormView({ catalog }: { catalog: Catalog }) {
 /** The form that starts a run. */
 export function NewRun() {
   const { catalog, problem } = useCatalog();
-  if (problem !== null) return <ErrorCard title="The server was not reached" message={problem.message} code={problem.code} />;
-  return <div className="screen-body">{catalog === null ? <p className="empty">Loading…</p> : <RunFormView catalog={catalog} />}</div>;
+  if (problem !== null)
+    return <ErrorCard title="The server was not reached" message={problem.message} code={problem.code} />;
+  return (
+    <div className="screen-body">
+      {catalog === null ? <p className="empty">Loading…</p> : <RunFormView catalog={catalog} />}
+    </div>
+  );
 }

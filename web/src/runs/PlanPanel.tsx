@@ -22,15 +22,33 @@ export function PlanPanel({ plan, onSkip }: { plan: Plan | null; onSkip: (() => 
   return (
     <section className="run-panel-part" aria-label="Plan">
       <h2>
-        Plan <span className="run-figure">{done} of {all} done</span>
+        Plan{' '}
+        <span className="run-figure">
+          {done} of {all} done
+        </span>
       </h2>
-      <div className="plan-bar" role="progressbar" aria-label="Plan" aria-valuemin={0} aria-valuemax={all} aria-valuenow={done}>
-        {plan.steps.map((step) => <span key={step.index} data-status={step.status} />)}
+      <div
+        className="plan-bar"
+        role="progressbar"
+        aria-label="Plan"
+        aria-valuemin={0}
+        aria-valuemax={all}
+        aria-valuenow={done}
+      >
+        {plan.steps.map((step) => (
+          <span key={step.index} data-status={step.status} />
+        ))}
       </div>
       <ol className="plan">
         {plan.steps.map((step) => (
-          <li key={step.index} data-status={step.status} aria-current={step.status === 'in_progress' ? 'step' : undefined}>
-            <span className="plan-mark" aria-hidden="true">{MARKS[step.status][0]}</span>
+          <li
+            key={step.index}
+            data-status={step.status}
+            aria-current={step.status === 'in_progress' ? 'step' : undefined}
+          >
+            <span className="plan-mark" aria-hidden="true">
+              {MARKS[step.status][0]}
+            </span>
             <span>
               {step.description}
               <span className="hidden-text"> ({MARKS[step.status][1]})</span>
@@ -39,7 +57,11 @@ export function PlanPanel({ plan, onSkip }: { plan: Plan | null; onSkip: (() => 
           </li>
         ))}
       </ol>
-      {onSkip === null || done === all ? null : <button type="button" onClick={onSkip}>Skip this step</button>}
+      {onSkip === null || done === all ? null : (
+        <button type="button" onClick={onSkip}>
+          Skip this step
+        </button>
+      )}
     </section>
   );
 }

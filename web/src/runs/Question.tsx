@@ -32,7 +32,9 @@ export function Question({ request, asker, onAnswer }: Props) {
       {options.length === 0 ? null : (
         <div className="card-actions">
           {options.map((option) => (
-            <button key={option} type="button" disabled={isSent} onClick={() => answer(option)}>{option}</button>
+            <button key={option} type="button" disabled={isSent} onClick={() => answer(option)}>
+              {option}
+            </button>
           ))}
         </div>
       )}
@@ -47,7 +49,9 @@ export function Question({ request, asker, onAnswer }: Props) {
           Your answer
           <input className="field" value={text} onChange={(event) => setText(event.target.value)} />
         </label>
-        <button type="submit" disabled={isSent || text.trim() === ''}>Answer</button>
+        <button type="submit" disabled={isSent || text.trim() === ''}>
+          Answer
+        </button>
       </form>
     </section>
   );

@@ -17,8 +17,19 @@ export function ModelField({ form, catalog, onChange }: Props) {
   return (
     <label className="label">
       Model
-      <input className="field mono" list={id} value={form.model} placeholder="the default of the server" spellCheck={false} onChange={(event) => onChange({ model: event.target.value })} />
-      <datalist id={id}>{usable.map((model) => <option key={model.reference} value={model.reference} />)}</datalist>
+      <input
+        className="field mono"
+        list={id}
+        value={form.model}
+        placeholder="the default of the server"
+        spellCheck={false}
+        onChange={(event) => onChange({ model: event.target.value })}
+      />
+      <datalist id={id}>
+        {usable.map((model) => (
+          <option key={model.reference} value={model.reference} />
+        ))}
+      </datalist>
       <small>Of the arbiter, and of agents that name none.</small>
     </label>
   );
@@ -30,7 +41,11 @@ export function AgentFields({ form, catalog, onChange }: Props) {
       <legend>Agents</legend>
       {catalog.agents.map((agent) => (
         <label key={agent.name} className="run-choice">
-          <input type="checkbox" checked={form.agents.includes(agent.name)} onChange={() => onChange({ agents: toggle(form.agents, agent.name) })} />
+          <input
+            type="checkbox"
+            checked={form.agents.includes(agent.name)}
+            onChange={() => onChange({ agents: toggle(form.agents, agent.name) })}
+          />
           <span>
             <strong>{agent.name}</strong>
             <small>{agent.whenToUse}</small>
@@ -71,7 +86,12 @@ export function LimitFields({ form, onChange }: Omit<Props, 'catalog'>) {
       {fields.map(([name, label, note]) => (
         <label key={name} className="label">
           {label}
-          <input className="field mono" inputMode="decimal" value={form[name]} onChange={(event) => onChange({ [name]: event.target.value })} />
+          <input
+            className="field mono"
+            inputMode="decimal"
+            value={form[name]}
+            onChange={(event) => onChange({ [name]: event.target.value })}
+          />
           <small>{note}</small>
         </label>
       ))}
@@ -85,7 +105,8 @@ export function ToolFields({ form, catalog, onChange }: Props) {
       <section className="run-choices" aria-label="Workspace">
         <h2>Workspace</h2>
         <p className="quiet-text">
-          This server has none, so agents use no tools. <code>antiphon serve --workspace FOLDER</code> lets them work in a folder.
+          This server has none, so agents use no tools. <code>antiphon serve --workspace FOLDER</code> lets them work in
+          a folder.
         </p>
       </section>
     );
@@ -97,9 +118,17 @@ export function ToolFields({ form, catalog, onChange }: Props) {
       <div className="run-tools">
         {catalog.tools.map((tool) => (
           <label key={tool.name} className="check" title={tool.description}>
-            <input type="checkbox" checked={form.tools.includes(tool.name)} onChange={() => onChange({ tools: toggle(form.tools, tool.name) })} />
+            <input
+              type="checkbox"
+              checked={form.tools.includes(tool.name)}
+              onChange={() => onChange({ tools: toggle(form.tools, tool.name) })}
+            />
             <span className="mono">{tool.name}</span>
-            {tool.risk === 'read' ? null : <span className="risk" data-risk={tool.risk}>{tool.risk}</span>}
+            {tool.risk === 'read' ? null : (
+              <span className="risk" data-risk={tool.risk}>
+                {tool.risk}
+              </span>
+            )}
           </label>
         ))}
       </div>

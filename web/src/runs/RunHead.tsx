@@ -17,8 +17,12 @@ function stateText(page: OpenedThread, isLost: boolean): string {
 function CancelDialog({ onClose, onCancel }: { onClose: () => void; onCancel: () => void }) {
   const actions = (
     <>
-      <button type="button" onClick={onClose}>Keep it</button>
-      <button type="button" className="dangerous" onClick={onCancel}>Cancel the run</button>
+      <button type="button" onClick={onClose}>
+        Keep it
+      </button>
+      <button type="button" className="dangerous" onClick={onCancel}>
+        Cancel the run
+      </button>
     </>
   );
   return (
@@ -38,13 +42,44 @@ export function RunHead({ page, elapsed, actions }: { page: OpenedThread; elapse
     <header className="screen-head run-head">
       <h1 title={page.title}>{page.title}</h1>
       <Plate state={can.resume ? 'held' : lampOf(page.status)}>{stateText(page, can.resume)}</Plate>
-      {run.startedAt === null ? null : <span className="run-clock" title="Elapsed time">{formatClock(elapsed)}</span>}
-      {most === null ? <span className="run-clock" title="Cost">{formatUsd(run.costUsd)}</span> : <Meter label="Cost" value={run.costUsd} most={most} ticks={[most * 0.8]} text={`${formatUsd(run.costUsd)} of ${formatUsd(most)}`} isCompact />}
+      {run.startedAt === null ? null : (
+        <span className="run-clock" title="Elapsed time">
+          {formatClock(elapsed)}
+        </span>
+      )}
+      {most === null ? (
+        <span className="run-clock" title="Cost">
+          {formatUsd(run.costUsd)}
+        </span>
+      ) : (
+        <Meter
+          label="Cost"
+          value={run.costUsd}
+          most={most}
+          ticks={[most * 0.8]}
+          text={`${formatUsd(run.costUsd)} of ${formatUsd(most)}`}
+          isCompact
+        />
+      )}
       <span className="spring" />
-      {can.resume ? <button type="button" className="primary" onClick={() => void actions.resume()}>Resume</button> : null}
-      {can.runAgain ? <button type="button" onClick={() => void actions.say(run.task)}>Run again</button> : null}
-      {can.cancel ? <button type="button" onClick={() => setAsking(true)}>Cancel</button> : null}
-      <Link className="button quiet" to={`/inspector/${encodeURIComponent(page.id)}`}>Inspect</Link>
+      {can.resume ? (
+        <button type="button" className="primary" onClick={() => void actions.resume()}>
+          Resume
+        </button>
+      ) : null}
+      {can.runAgain ? (
+        <button type="button" onClick={() => void actions.say(run.task)}>
+          Run again
+        </button>
+      ) : null}
+      {can.cancel ? (
+        <button type="button" onClick={() => setAsking(true)}>
+          Cancel
+        </button>
+      ) : null}
+      <Link className="button quiet" to={`/inspector/${encodeURIComponent(page.id)}`}>
+        Inspect
+      </Link>
       {isAsking ? (
         <CancelDialog
           onClose={() => setAsking(false)}

@@ -1,9 +1,8 @@
 import { useState } from 'react';
-import { formatClock, formatCount, formatUsd } from '../parts/format';
-import { Meter } from '../parts/Meter';
 import type { OpenedThread } from '../wire/types';
 import type { RunActions } from './actions';
 import { contentOf, overrideText, planProgress, possibleOf, type RunContent } from './content';
+import { Meters } from './Meters';
 import { PlanPanel } from './PlanPanel';
 
 const MODES: Readonly<Record<string, string>> = {
@@ -13,31 +12,19 @@ const MODES: Readonly<Record<string, string>> = {
   auto: 'Files and commands in the sandbox are allowed.',
 };
 
-function Figure({ label, value, most, text, ticks = [] }: { label: string; value: number; most: number | null; text: string; ticks?: readonly number[] }) {
-  return (
-    <div className="run-figure-row">
-      <span>{label}</span>
-      {most === null ? <span className="run-figure">{text}</span> : <Meter label={label} value={value} most={most} ticks={ticks} text={text} />}
-    </div>
-  );
-}
-
-function Meters({ run, elapsed }: { run: RunContent; elapsed: number }) {
-  const { limits, usage } = run;
-  const of = (value: string, most: string | null) => (most === null ? value : `${value} of ${most}`);
-  return (
-    <section className="run-panel-part" aria-label="Limits">
-      <h2>Limits</h2>
-      <Figure label="Cost" value={run.costUsd} most={limits.maxCostUsd} text={of(formatUsd(run.costUsd), limits.maxCostUsd === null ? null : formatUsd(limits.maxCostUsd))} ticks={limits.maxCostUsd === null ? [] : [limits.maxCostUsd * 0.8]} />
-      <Figure label="Turns" value={run.iterations} most={limits.maxIterations} text={of(String(run.iterations), limits.maxIterations === null ? null : String(limits.maxIterations))} />
-      <Figure label="Failures" value={run.failures} most={limits.maxFailures} text={of(String(run.failures), limits.maxFailures === null ? null : String(limits.maxFailures))} />
-      <Figure label="Time" value={elapsed} most={limits.maxWallMs} text={of(formatClock(elapsed), limits.maxWallMs === null ? null : formatClock(limits.maxWallMs))} />
-      <Figure label="Tokens" value={0} most={null} text={`${formatCount(usage.input ?? 0)} in · ${formatCount(usage.output ?? 0)} out`} />
-    </section>
-  );
-}
-
-function Agents({ run, actions, canForce, canRetry, current }: { run: RunContent; actions: RunActions; canForce: boolean; canRetry: boolean; current: string }) {
+function Agents({
+  run,
+  actions,
+  canForce,
+  canRetry,
+  current,
+}: {
+  run: RunContent;
+  actions: RunActions;
+  canForce: boolean;
+  canRetry: boolean;
+  current: string;
+}) {
   const [name, setName] = useState('');
   const chosen = name || (run.agents.find((agent) => agent !== current) ?? run.agents[0] ?? '');
   if (!canForce && !canRetry) return null;
@@ -47,11 +34,21 @@ function Agents({ run, actions, canForce, canRetry, current }: { run: RunContent
       <p className="quiet-text">The agent at work is stopped, and yours begins.</p>
       <div className="run-force">
         <select className="field" aria-label="Agent" value={chosen} onChange={(event) => setName(event.target.value)}>
-          {run.agents.map((agent) => <option key={agent} value={agent}>{agent}</option>)}
+          {run.agents.map((agent) => (
+            <option key={agent} value={agent}>
+              {agent}
+            </option>
+          ))}
         </select>
-        <button type="button" disabled={!canForce || chosen === ''} onClick={() => void actions.forceAgent(chosen)}>Let it work now</button>
+        <button type="button" disabled={!canForce || chosen === ''} onClick={() => void actions.forceAgent(chosen)}>
+          Let it work now
+        </button>
       </div>
-      {canRetry ? <button type="button" className="quiet" onClick={() => void actions.retryTurn()}>Start this turn again</button> : null}
+      {canRetry ? (
+        <button type="button" className="quiet" onClick={() => void actions.retryTurn()}>
+          Start this turn again
+        </button>
+      ) : null}
     </section>
   );
 }
@@ -66,14 +63,28 @@ function Permissions({ run, isOver }: { run: RunContent; isOver: boolean }) {
       <p className="quiet-text">{MODES[mode] ?? ''}</p>
       {overrides.length === 0 && !isOver ? <p className="quiet-text">Nothing is allowed beyond that.</p> : null}
       <ul className="chips" aria-label="Standing permissions">
-        {overrides.map((override) => <li key={overrideText(override)} className="chip">{overrideText(override)}</li>)}
+        {overrides.map((override) => (
+          <li key={overrideText(override)} className="chip">
+            {overrideText(override)}
+          </li>
+        ))}
       </ul>
     </section>
   );
 }
 
 /** Beside the timeline: plan, limits, agents, permissions. */
-export function RunPanel({ page, elapsed, current, actions }: { page: OpenedThread; elapsed: number; current: string; actions: RunActions }) {
+export function RunPanel({
+  page,
+  elapsed,
+  current,
+  actions,
+}: {
+  page: OpenedThread;
+  elapsed: number;
+  current: string;
+  actions: RunActions;
+}) {
   const run = contentOf(page);
   const can = possibleOf(page);
   const progress = run.plan === null ? null : planProgress(run.plan);
@@ -82,7 +93,12 @@ export function RunPanel({ page, elapsed, current, actions }: { page: OpenedThre
   return (
     <aside className="run-panel" aria-label="About this run" data-open={isOpen}>
       <button type="button" className="quiet run-panel-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        {isOpen ? '▾' : '▸'} Plan, limits, agents {progress === null ? null : <span className="run-figure">{progress.done} of {progress.all} done</span>}
+        {isOpen ? '▾' : '▸'} Plan, limits, agents{' '}
+        {progress === null ? null : (
+          <span className="run-figure">
+            {progress.done} of {progress.all} done
+          </span>
+        )}
       </button>
       <PlanPanel plan={run.plan} onSkip={can.skipStep ? () => void actions.skipStep() : null} />
       <Meters run={run} elapsed={elapsed} />

@@ -40,7 +40,8 @@ function useAnnouncements(page: OpenedThread | null, turn: Turn | null): void {
   }, [agents, status, turn?.key]);
 }
 
-const lastTurn = (rows: readonly Row[]): Turn | null => rows.findLast((row): row is Turn => row.kind === 'turn') ?? null;
+const lastTurn = (rows: readonly Row[]): Turn | null =>
+  rows.findLast((row): row is Turn => row.kind === 'turn') ?? null;
 
 function NeedsYou({ page }: { page: OpenedThread }) {
   if (page.requests.length === 0) return null;
@@ -48,8 +49,12 @@ function NeedsYou({ page }: { page: OpenedThread }) {
   return (
     <div className="run-needs-you" role="alert">
       <i className="lamp wait" aria-hidden="true" />
-      <span>{page.requests.length === 1 ? 'An agent waits for you' : `${page.requests.length} agents wait for you`}</span>
-      <button type="button" className="quiet" onClick={show}>Show</button>
+      <span>
+        {page.requests.length === 1 ? 'An agent waits for you' : `${page.requests.length} agents wait for you`}
+      </span>
+      <button type="button" className="quiet" onClick={show}>
+        Show
+      </button>
     </div>
   );
 }
@@ -61,7 +66,9 @@ function useRunCommands(page: OpenedThread | null, actions: RunActions): void {
     ['skipStep', 'Skip this step', () => void actions.skipStep()],
     ['retryTurn', 'Start this turn again', () => void actions.retryTurn()],
   ];
-  useCommands(all.filter(([name]) => can?.[name]).map(([name, label, run]) => ({ id: `run.${name}`, label, group: 'Run', run })));
+  useCommands(
+    all.filter(([name]) => can?.[name]).map(([name, label, run]) => ({ id: `run.${name}`, label, group: 'Run', run })),
+  );
 }
 
 export function RunScreen({ id }: { id: string }) {
@@ -70,7 +77,12 @@ export function RunScreen({ id }: { id: string }) {
   const history = useHistory(id, page?.cursor ?? null);
   const rows = useMemo(() => buildTimeline(history.activities), [history.activities]);
   const askedAt = useMemo(
-    () => new Map(history.activities.filter((row) => row.kind === 'agent_waits').map((row) => [String(row.facts['requestId']), row.at])),
+    () =>
+      new Map(
+        history.activities
+          .filter((row) => row.kind === 'agent_waits')
+          .map((row) => [String(row.facts['requestId']), row.at]),
+      ),
     [history.activities],
   );
   const actions = useMemo(() => runActions(id), [id]);
@@ -81,7 +93,15 @@ export function RunScreen({ id }: { id: string }) {
   useRunCommands(page, actions);
   const fault = problem ?? history.problem;
   if (page === null) {
-    return <section className="screen">{fault === null ? <p className="empty">Loading…</p> : <ErrorCard title="The run cannot be shown" message={fault.message} code={fault.code} />}</section>;
+    return (
+      <section className="screen">
+        {fault === null ? (
+          <p className="empty">Loading…</p>
+        ) : (
+          <ErrorCard title="The run cannot be shown" message={fault.message} code={fault.code} />
+        )}
+      </section>
+    );
   }
   const can = possibleOf(page);
   return (
@@ -91,11 +111,22 @@ export function RunScreen({ id }: { id: string }) {
         <div className="run-middle">
           <NeedsYou page={page} />
           <div className="run-log" ref={box} tabIndex={0} role="region" aria-label="Run">
-            {fault === null ? null : <ErrorCard title="The run could not be read again" message={fault.message} code={fault.code} />}
+            {fault === null ? null : (
+              <ErrorCard title="The run could not be read again" message={fault.message} code={fault.code} />
+            )}
             <Timeline rows={rows} thread={thread} askedAt={askedAt} actions={actions} />
-            {can.resume ? <p className="run-interrupted">The process that worked on this run is gone. Nothing that was done is lost: resume it, and it goes on from its last step.</p> : null}
+            {can.resume ? (
+              <p className="run-interrupted">
+                The process that worked on this run is gone. Nothing that was done is lost: resume it, and it goes on
+                from its last step.
+              </p>
+            ) : null}
           </div>
-          {isFollowing ? null : <button type="button" className="run-to-end" onClick={follow}>Jump to latest</button>}
+          {isFollowing ? null : (
+            <button type="button" className="run-to-end" onClick={follow}>
+              Jump to latest
+            </button>
+          )}
           {can.guide ? <Guidance isTask={page.status === 'pending'} onSay={actions.say} /> : null}
         </div>
         <RunPanel page={page} elapsed={elapsed} current={turn?.agents[0] ?? ''} actions={actions} />

@@ -7,8 +7,18 @@ import { CallGroup, type Progress } from './CallCard';
 import { agentName, type Call, type Item, type Turn } from './turns';
 
 const CHOOSERS = { arbiter: 'Arbiter', rule: 'Rule', person: 'You' } as const;
-const LAMPS: Record<Turn['result'], LampState> = { working: 'live', success: 'done', failure: 'stop', cancelled: 'held' };
-const RESULTS: Record<Turn['result'], string> = { working: 'working', success: 'done', failure: 'failed', cancelled: 'cut short' };
+const LAMPS: Record<Turn['result'], LampState> = {
+  working: 'live',
+  success: 'done',
+  failure: 'stop',
+  cancelled: 'held',
+};
+const RESULTS: Record<Turn['result'], string> = {
+  working: 'working',
+  success: 'done',
+  failure: 'failed',
+  cancelled: 'cut short',
+};
 
 /** A decision: who chose which agent, and why. */
 function Junction({ turn }: { turn: Turn }) {
@@ -45,7 +55,12 @@ function TurnHead({ turn, isWaiting }: { turn: Turn; isWaiting: boolean }) {
 }
 
 function ItemView({ item, turn, progress }: { item: Item; turn: Turn; progress: (call: Call) => Progress | null }) {
-  if (item.kind === 'note') return <p className="run-note" data-severity={item.severity}>{item.text}</p>;
+  if (item.kind === 'note')
+    return (
+      <p className="run-note" data-severity={item.severity}>
+        {item.text}
+      </p>
+    );
   if (item.kind === 'calls') return <CallGroup item={item} progress={progress} />;
   return (
     <>
@@ -69,12 +84,15 @@ interface Props {
 
 /** A turn that has not changed and has nothing at its end is not drawn again. */
 function isSame(before: Props, after: Props): boolean {
-  const isPlain = !before.children && !after.children && before.progress === after.progress && before.isWaiting === after.isWaiting;
+  const isPlain =
+    !before.children && !after.children && before.progress === after.progress && before.isWaiting === after.isWaiting;
   return isPlain && before.turn.key === after.turn.key && before.turn.changes === after.turn.changes;
 }
 
 export const TurnRow = memo(function TurnRow({ turn, isWaiting, progress, children }: Props) {
-  const running = turn.items.flatMap((item) => (item.kind === 'calls' ? item.calls : [])).filter((call) => call.endedAt === null);
+  const running = turn.items
+    .flatMap((item) => (item.kind === 'calls' ? item.calls : []))
+    .filter((call) => call.endedAt === null);
   const progressOf = (call: Call): Progress | null => {
     const report = progress[running.indexOf(call)];
     return report === undefined ? null : { text: String(report.facts['text'] ?? '') };
@@ -86,7 +104,9 @@ export const TurnRow = memo(function TurnRow({ turn, isWaiting, progress, childr
       {turn.items.filter(isShown).map((item) => (
         <div key={item.key} className="run-row run-item" data-kind={item.kind}>
           <i className="run-mark" aria-hidden="true" />
-          <div className="run-item-body"><ItemView item={item} turn={turn} progress={progressOf} /></div>
+          <div className="run-item-body">
+            <ItemView item={item} turn={turn} progress={progressOf} />
+          </div>
         </div>
       ))}
       {children}

@@ -17,7 +17,8 @@ export async function attempt(sent: Promise<unknown>): Promise<boolean> {
 export type Answer = Omit<Respond, 'requestId'>;
 
 export const runActions = (id: string) => ({
-  respond: (requestId: string, answer: Answer) => attempt(post<ReceiptReply>(threadPath(id, '/respond'), { requestId, ...answer })),
+  respond: (requestId: string, answer: Answer) =>
+    attempt(post<ReceiptReply>(threadPath(id, '/respond'), { requestId, ...answer })),
   cancel: () => attempt(post(threadPath(id, '/stop'))),
   resume: () => attempt(post(threadPath(id, '/resume'))),
   retryTurn: () => attempt(post(threadPath(id, '/perform'), { action: 'RETRY' })),

@@ -54,7 +54,12 @@ export function offersOf(calls: readonly AskedCall[]): ScopeOffer[] {
     if (call.decision !== 'ask') continue;
     for (const offer of call.scopes) {
       const known = offers.get(offer.scope);
-      offers.set(offer.scope, known === undefined || known.label === offer.label ? offer : { ...offer, label: `${known.label}, ${offer.label}` });
+      offers.set(
+        offer.scope,
+        known === undefined || known.label === offer.label
+          ? offer
+          : { ...offer, label: `${known.label}, ${offer.label}` },
+      );
     }
   }
   return [...offers.values()];
@@ -64,7 +69,8 @@ export function offersOf(calls: readonly AskedCall[]): ScopeOffer[] {
 export function accessText(call: AskedCall): string {
   const parts: string[] = [];
   if (call.kind === 'command') parts.push(call.sandbox ? 'runs in a sandbox' : 'runs without a sandbox');
-  if (call.network.length > 0) parts.push(call.network.includes('*') ? 'with the network' : `connects to ${call.network.join(', ')}`);
+  if (call.network.length > 0)
+    parts.push(call.network.includes('*') ? 'with the network' : `connects to ${call.network.join(', ')}`);
   if (call.protected.length > 0) parts.push(`protected: ${call.protected.join(', ')}`);
   return parts.join(' · ');
 }

@@ -6,25 +6,42 @@ import { overrideText, possibleOf } from './content';
 const RUN = ['message', 'resume', 'RETRY', 'FORCE_AGENT', 'SKIP_STEP', 'CANCEL'];
 
 function page(status: string, more: Partial<OpenedThread> = {}): OpenedThread {
-  return { status, requests: [], can: { '': ['START', 'STOP'], run: RUN }, content: { plan: { steps: [] } }, ...more } as unknown as OpenedThread;
+  return {
+    status,
+    requests: [],
+    can: { '': ['START', 'STOP'], run: RUN },
+    content: { plan: { steps: [] } },
+    ...more,
+  } as unknown as OpenedThread;
 }
 
 test('a run that waits without a request has lost its process, and can be resumed', () => {
   expect(possibleOf(page('waiting'))).toMatchObject({ resume: true, forceAgent: false, guide: false });
-  expect(possibleOf(page('waiting', { requests: [{ id: 'r', address: 'a', reason: 'permission' }] }))).toMatchObject({ resume: false, forceAgent: true, cancel: true });
+  expect(possibleOf(page('waiting', { requests: [{ id: 'r', address: 'a', reason: 'permission' }] }))).toMatchObject({
+    resume: false,
+    forceAgent: true,
+    cancel: true,
+  });
   expect(possibleOf(page('running'))).toMatchObject({ resume: false, cancel: true, skipStep: true });
 });
 
 test('a run that has ended can only be run again', () => {
   const possible = possibleOf(page('failed', { can: { '': ['START'] } }));
 
-  expect(Object.entries(possible).filter(([, isPossible]) => isPossible).map(([name]) => name)).toEqual(['runAgain']);
+  expect(
+    Object.entries(possible)
+      .filter(([, isPossible]) => isPossible)
+      .map(([name]) => name),
+  ).toEqual(['runAgain']);
 });
 
 test('scopes are offered once, for the calls that are asked about', () => {
-  const call = (decision: string, label: string): AskedCall => ({ decision, scopes: [{ scope: 'folder', value: label, label }] }) as unknown as AskedCall;
+  const call = (decision: string, label: string): AskedCall =>
+    ({ decision, scopes: [{ scope: 'folder', value: label, label }] }) as unknown as AskedCall;
 
-  expect(offersOf([call('ask', 'a'), call('ask', 'b'), call('allow', 'c')]).map((offer) => offer.label)).toEqual(['a, b']);
+  expect(offersOf([call('ask', 'a'), call('ask', 'b'), call('allow', 'c')]).map((offer) => offer.label)).toEqual([
+    'a, b',
+  ]);
 });
 
 test('standing permissions are told in words', () => {

@@ -64,7 +64,10 @@ export function contentOf(page: OpenedThread): RunContent {
 
 /** The steps of a plan that are done with, and all of them. */
 export function planProgress(plan: Plan): { done: number; all: number } {
-  return { done: plan.steps.filter((step) => step.status === 'complete' || step.status === 'skipped').length, all: plan.steps.length };
+  return {
+    done: plan.steps.filter((step) => step.status === 'complete' || step.status === 'skipped').length,
+    all: plan.steps.length,
+  };
 }
 
 export interface RunCan {

@@ -17,7 +17,11 @@ test('a line that begins like a head belongs to the file', () => {
 });
 
 test('the arguments of file tools are a change; others are none', () => {
-  expect(diffOfInput('write_file', { path: 'a', content: 'x\ny\n' })).toMatchObject({ path: 'a', added: 2, removed: 0 });
+  expect(diffOfInput('write_file', { path: 'a', content: 'x\ny\n' })).toMatchObject({
+    path: 'a',
+    added: 2,
+    removed: 0,
+  });
   expect(diffOfInput('edit_file', { path: 'a', old: 'x', new: 'y\nz' })).toMatchObject({ added: 2, removed: 1 });
   expect(diffOfInput('edit_file', { path: 'a', old: 'x', new: '' })).toMatchObject({ added: 0, removed: 1 });
   expect(diffOfInput('shell', { command: 'ls' })).toBeNull();

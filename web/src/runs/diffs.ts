@@ -39,7 +39,10 @@ export function parseDiff(diff: string, path = ''): FileDiff {
 }
 
 function signed(sign: '+' | '−', text: string): DiffLine[] {
-  return text.replace(/\n$/, '').split('\n').map((line) => ({ sign, text: line }));
+  return text
+    .replace(/\n$/, '')
+    .split('\n')
+    .map((line) => ({ sign, text: line }));
 }
 
 /** The change that the arguments of a file tool describe, or null: nothing is known of the file before. */

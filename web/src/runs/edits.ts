@@ -13,7 +13,9 @@ export type Draft = Readonly<Record<string, string>>;
 /** The arguments as fields of text: strings as they are, other values as JSON. */
 export function draftOf(value: unknown): Draft {
   if (typeof value !== 'object' || value === null) return {};
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, typeof item === 'string' ? item : JSON.stringify(item)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, typeof item === 'string' ? item : JSON.stringify(item)]),
+  );
 }
 
 /** The arguments of a draft, or the name of the field that is not JSON. */

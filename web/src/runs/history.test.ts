@@ -25,7 +25,10 @@ test('the journal is read page by page up to the cursor that is wanted', async (
   await settle();
 
   expect(asked).toEqual(['', 'h:2.1']);
-  expect(history).toMatchObject({ isLoaded: true, activities: [{ cursor: 'h:1' }, { cursor: 'h:2.1' }, { cursor: 'h:2' }, { cursor: 'h:3' }] });
+  expect(history).toMatchObject({
+    isLoaded: true,
+    activities: [{ cursor: 'h:1' }, { cursor: 'h:2.1' }, { cursor: 'h:2' }, { cursor: 'h:3' }],
+  });
 });
 
 test('what was read is not read again, and wishes at once are one request', async () => {

@@ -24,7 +24,10 @@ export class HistoryReader {
   private isReading = false;
   private isStopped = false;
 
-  constructor(private readonly readPage: ReadPage, private readonly onChange: (history: History) => void) {}
+  constructor(
+    private readonly readPage: ReadPage,
+    private readonly onChange: (history: History) => void,
+  ) {}
 
   /** Read up to a cursor, that of an opened thread. */
   want(cursor: string): void {
@@ -70,7 +73,8 @@ export function useHistory(id: string, cursor: string | null): History {
   const [history, setHistory] = useState<History>(NOTHING);
   const [reader, setReader] = useState<HistoryReader | null>(null);
   useEffect(() => {
-    const path = (after: string) => threadPath(id, `/events?words=false&limit=${PAGE}${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`);
+    const path = (after: string) =>
+      threadPath(id, `/events?words=false&limit=${PAGE}${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`);
     const made = new HistoryReader((after) => get<ActivityList>(path(after)), setHistory);
     setReader(made);
     return () => made.stop();

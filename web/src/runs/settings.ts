@@ -32,8 +32,17 @@ export const MODES: readonly { mode: Mode; label: string; note: string }[] = [
 ];
 
 export const EMPTY: RunForm = {
-  task: '', model: '', mode: 'ask', agents: [], tools: [],
-  maxIterations: '50', maxFailures: '3', maxCostUsd: '', minutes: '', byRules: false, dryRun: false,
+  task: '',
+  model: '',
+  mode: 'ask',
+  agents: [],
+  tools: [],
+  maxIterations: '50',
+  maxFailures: '3',
+  maxCostUsd: '',
+  minutes: '',
+  byRules: false,
+  dryRun: false,
 };
 
 /** The model that the form begins with: the first that can be used, a script for agents last. */
@@ -57,7 +66,8 @@ export function formProblem(form: RunForm, agents: readonly AgentRow[]): string 
   for (const agent of agents) {
     const next = agent.transitions?.onSuccess;
     const isMissing = next !== undefined && agents.some((other) => other.name === next) && !form.agents.includes(next);
-    if (form.agents.includes(agent.name) && isMissing) return `${agent.name} is followed by ${next}: choose both, or neither.`;
+    if (form.agents.includes(agent.name) && isMissing)
+      return `${agent.name} is followed by ${next}: choose both, or neither.`;
   }
   return (
     numberProblem(form.maxIterations, 'Turns', true) ??

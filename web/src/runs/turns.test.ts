@@ -6,15 +6,35 @@ let step = 0;
 
 function activity(kind: string, facts: Record<string, unknown> = {}, speaker?: string): ActivityRow {
   step += 1;
-  return { seq: step, cursor: `h:${step}`, at: step * 1000, kind, facts, ...(speaker === undefined ? {} : { speaker }) };
+  return {
+    seq: step,
+    cursor: `h:${step}`,
+    at: step * 1000,
+    kind,
+    facts,
+    ...(speaker === undefined ? {} : { speaker }),
+  };
 }
 
-const PLAN = (...statuses: string[]) => ({ steps: statuses.map((status, index) => ({ index, description: `part ${index + 1}`, status })) });
+const PLAN = (...statuses: string[]) => ({
+  steps: statuses.map((status, index) => ({ index, description: `part ${index + 1}`, status })),
+});
 const started = (agent: string, facts: Record<string, unknown> = {}) =>
-  activity('agent_started', { agent, iteration: 1, crew: [{ mode: agent }], decision: { type: 'SELECT_MODE', mode: agent, reason: 'it fits' }, ...facts });
-const called = (id: string, name = 'read_file') => activity('tool_called', { id, name, input: { path: id } }, 'agent-0');
+  activity('agent_started', {
+    agent,
+    iteration: 1,
+    crew: [{ mode: agent }],
+    decision: { type: 'SELECT_MODE', mode: agent, reason: 'it fits' },
+    ...facts,
+  });
+const called = (id: string, name = 'read_file') =>
+  activity('tool_called', { id, name, input: { path: id } }, 'agent-0');
 const ended = (id: string, failed = false) =>
-  activity('tool_ended', { call: 0, failed, result: { callId: id, parts: [{ type: 'text', text: `result of ${id}` }] } }, 'agent-0');
+  activity(
+    'tool_ended',
+    { call: 0, failed, result: { callId: id, parts: [{ type: 'text', text: `result of ${id}` }] } },
+    'agent-0',
+  );
 
 const turnOf = (rows: readonly ActivityRow[]): Turn => buildTimeline(rows).find((row) => row.kind === 'turn') as Turn;
 const callsOf = (turn: Turn): Calls[] => turn.items.filter((item) => item.kind === 'calls');
@@ -27,7 +47,9 @@ test('a decision has its reason, and says who made it', () => {
     started('tester', { decision: { type: 'SELECT_MODE', mode: 'developer', reason: 'rule of planner' } }),
   ]);
 
-  expect(rows.map((row) => (row.kind === 'turn' ? `${row.chooser} ${row.agents[0]}: ${row.reason}` : row.kind))).toEqual([
+  expect(
+    rows.map((row) => (row.kind === 'turn' ? `${row.chooser} ${row.agents[0]}: ${row.reason}` : row.kind)),
+  ).toEqual([
     'start',
     'arbiter planner: it fits',
     'rule developer: planner is followed by developer',
@@ -42,7 +64,15 @@ test('a turn that another one interrupts was cut short', () => {
 });
 
 test('calls of one tool in a row are one item', () => {
-  const turn = turnOf([started('developer'), called('a'), ended('a'), called('b'), ended('b'), called('c', 'shell'), called('d')]);
+  const turn = turnOf([
+    started('developer'),
+    called('a'),
+    ended('a'),
+    called('b'),
+    ended('b'),
+    called('c', 'shell'),
+    called('d'),
+  ]);
 
   expect(callsOf(turn).map((item) => [item.name, item.calls.map((call) => call.id)])).toEqual([
     ['read_file', ['a', 'b']],
@@ -60,16 +90,25 @@ test('a call ends with its result and its time', () => {
 
 test('the time for which a person was asked is no time of the call', () => {
   const asked = activity('agent_waits', { requestId: 'r', calls: [{ id: 'a', diff: '@@ -0,0 +1 @@\n+x' }] }, 'agent-0');
-  const call = callsOf(turnOf([started('developer'), called('a'), asked, activity('agent_goes_on', {}, 'agent-0'), ended('a')]))[0]?.calls[0];
+  const call = callsOf(
+    turnOf([started('developer'), called('a'), asked, activity('agent_goes_on', {}, 'agent-0'), ended('a')]),
+  )[0]?.calls[0];
 
   expect(call?.diff).toContain('+x');
   expect((call?.endedAt ?? 0) - (call?.startedAt ?? 0)).toBe(1000);
 });
 
 test('a call has the arguments that a person has given it', () => {
-  const changed = activity('tool_ended', { call: 0, failed: false, result: { callId: 'a', parts: [], edited: { path: 'b' } } }, 'agent-0');
+  const changed = activity(
+    'tool_ended',
+    { call: 0, failed: false, result: { callId: 'a', parts: [], edited: { path: 'b' } } },
+    'agent-0',
+  );
 
-  expect(callsOf(turnOf([started('developer'), called('a'), changed]))[0]?.calls[0]).toMatchObject({ input: { path: 'b' }, isEdited: true });
+  expect(callsOf(turnOf([started('developer'), called('a'), changed]))[0]?.calls[0]).toMatchObject({
+    input: { path: 'b' },
+    isEdited: true,
+  });
 });
 
 test('a call that was never made and has a result was denied', () => {
@@ -85,13 +124,23 @@ test('steps of the plan are told when their status changes', () => {
     activity('plan_changed', { plan: PLAN('complete', 'skipped') }),
   ]);
 
-  expect(turn.items.map((item) => item.kind === 'note' && item.text)).toEqual(['Step 1 done: part 1', 'Step 2 skipped: part 2']);
+  expect(turn.items.map((item) => item.kind === 'note' && item.text)).toEqual([
+    'Step 1 done: part 1',
+    'Step 2 skipped: part 2',
+  ]);
 });
 
 test('cost and tokens of a turn are those of its agents', () => {
-  const entries = [{ result: 'success', costUsd: 0.25, tokenUsage: { input: 10, output: 5 } }, { result: 'success', costUsd: 0.5 }];
+  const entries = [
+    { result: 'success', costUsd: 0.25, tokenUsage: { input: 10, output: 5 } },
+    { result: 'success', costUsd: 0.5 },
+  ];
 
-  expect(turnOf([started('developer'), activity('agent_completed', { entries })])).toMatchObject({ costUsd: 0.75, tokens: 15, result: 'success' });
+  expect(turnOf([started('developer'), activity('agent_completed', { entries })])).toMatchObject({
+    costUsd: 0.75,
+    tokens: 15,
+    result: 'success',
+  });
 });
 
 test('agents that work side by side keep their names', () => {
@@ -101,7 +150,10 @@ test('agents that work side by side keep their names', () => {
 });
 
 test('the end has the outcome, and later notes do not belong to the last turn', () => {
-  const rows = buildTimeline([started('developer'), activity('run_ended', { success: false, reason: 'cancelled', summary: '' })]);
+  const rows = buildTimeline([
+    started('developer'),
+    activity('run_ended', { success: false, reason: 'cancelled', summary: '' }),
+  ]);
 
   expect(rows.map((row) => row.kind)).toEqual(['turn', 'end']);
   expect(rows[0]).toMatchObject({ result: 'cancelled' });

@@ -61,7 +61,17 @@ interface Entry {
   tokenUsage?: { input?: number; output?: number };
 }
 
-const NOTES = new Set(['agent_failed', 'recovering', 'limit_reached', 'interrupted', 'failed', 'cancelled', 'fell_back', 'rules_decided', 'not_done']);
+const NOTES = new Set([
+  'agent_failed',
+  'recovering',
+  'limit_reached',
+  'interrupted',
+  'failed',
+  'cancelled',
+  'fell_back',
+  'rules_decided',
+  'not_done',
+]);
 const RULE = 'rule of ';
 const STEP_WORDS: Readonly<Record<string, string>> = { complete: 'done', skipped: 'skipped', failed: 'failed' };
 
@@ -86,7 +96,8 @@ class Builder {
     else if (kind === 'tool_answered') this.answer(activity);
     else if (kind === 'agent_completed') this.complete(activity);
     else if (kind === 'plan_changed') this.readPlan(activity);
-    else if (kind === 'status' && facts['resumeReason'] === 'interrupted' && facts['status'] === 'running') this.note(activity, 'Resumed');
+    else if (kind === 'status' && facts['resumeReason'] === 'interrupted' && facts['status'] === 'running')
+      this.note(activity, 'Resumed');
     else if (kind === 'run_ended') this.end(activity);
     else if (NOTES.has(kind)) this.note(activity, noteText(activity));
   }
@@ -95,7 +106,12 @@ class Builder {
     this.turn = null;
     this.steps = [];
     this.hasPlan = false;
-    this.rows.push({ kind: 'start', key: activity.cursor, at: activity.at, task: String(activity.facts['task'] ?? '') });
+    this.rows.push({
+      kind: 'start',
+      key: activity.cursor,
+      at: activity.at,
+      task: String(activity.facts['task'] ?? ''),
+    });
   }
 
   private begin(activity: ActivityRow): void {
@@ -105,12 +121,25 @@ class Builder {
     const agents = crew.length > 0 ? crew.map((member) => member.mode ?? '') : [String(facts['agent'] ?? '')];
     const decision = (facts['decision'] ?? null) as Decision | null;
     const former = this.turn?.agents ?? [];
-    if (this.turn?.result === 'working') this.turn = this.replace({ ...this.turn, result: 'cancelled', endedAt: activity.at });
+    if (this.turn?.result === 'working')
+      this.turn = this.replace({ ...this.turn, result: 'cancelled', endedAt: activity.at });
     const chooser = chooserOf(decision, agents, former);
-    const reason = chooser === 'person' ? 'instead of the choice of the arbiter' : ruleText(decision?.reason ?? '', agents);
+    const reason =
+      chooser === 'person' ? 'instead of the choice of the arbiter' : ruleText(decision?.reason ?? '', agents);
     this.turn = {
-      kind: 'turn', key: activity.cursor, at: activity.at, iteration: Number(facts['iteration'] ?? 0), agents, chooser, reason,
-      endedAt: null, result: 'working', costUsd: 0, tokens: 0, items: [], changes: 0,
+      kind: 'turn',
+      key: activity.cursor,
+      at: activity.at,
+      iteration: Number(facts['iteration'] ?? 0),
+      agents,
+      chooser,
+      reason,
+      endedAt: null,
+      result: 'working',
+      costUsd: 0,
+      tokens: 0,
+      items: [],
+      changes: 0,
     };
     this.rows.push(this.turn);
     this.batches.clear();
@@ -137,8 +166,17 @@ class Builder {
     const speaker = activity.speaker ?? 'agent-0';
     const { facts } = activity;
     const call: Call = {
-      key: activity.cursor, id: String(facts['id']), name: String(facts['name']), input: facts['input'], speaker,
-      status: 'running', startedAt: activity.at, endedAt: null, result: '', diff: null, isEdited: false,
+      key: activity.cursor,
+      id: String(facts['id']),
+      name: String(facts['name']),
+      input: facts['input'],
+      speaker,
+      status: 'running',
+      startedAt: activity.at,
+      endedAt: null,
+      result: '',
+      diff: null,
+      isEdited: false,
     };
     this.calls.set(`${speaker}/${call.id}`, call);
     this.batches.set(speaker, [...(this.batches.get(speaker) ?? []), call]);
@@ -172,7 +210,12 @@ class Builder {
 
   private endCall(activity: ActivityRow): void {
     const { facts } = activity;
-    const result = (facts['result'] ?? {}) as { callId?: string; parts?: { text?: string }[]; message?: string; edited?: unknown };
+    const result = (facts['result'] ?? {}) as {
+      callId?: string;
+      parts?: { text?: string }[];
+      message?: string;
+      edited?: unknown;
+    };
     const batch = this.batches.get(activity.speaker ?? 'agent-0') ?? [];
     const call = result.callId === undefined ? batch[Number(facts['call'])] : this.find(activity, result.callId);
     if (call === undefined) return;
@@ -195,7 +238,9 @@ class Builder {
     const entries = (activity.facts['entries'] ?? []) as Entry[];
     if (this.turn !== null) {
       this.turn.endedAt = activity.at;
-      this.turn.result = entries.some((entry) => entry.result === 'failure' || entry.result === 'error') ? 'failure' : 'success';
+      this.turn.result = entries.some((entry) => entry.result === 'failure' || entry.result === 'error')
+        ? 'failure'
+        : 'success';
       for (const entry of entries) {
         this.turn.costUsd += entry.costUsd ?? 0;
         this.turn.tokens += (entry.tokenUsage?.input ?? 0) + (entry.tokenUsage?.output ?? 0);
@@ -208,18 +253,29 @@ class Builder {
     const plan = activity.facts['plan'] as Plan | null | undefined;
     if (!plan) return;
     const statuses = plan.steps.map((step) => step.status);
-    if (!this.hasPlan) this.note(activity, `Plan: ${plan.steps.length} ${plan.steps.length === 1 ? 'step' : 'steps'}`, 'info', 'plan');
+    if (!this.hasPlan)
+      this.note(activity, `Plan: ${plan.steps.length} ${plan.steps.length === 1 ? 'step' : 'steps'}`, 'info', 'plan');
     for (const [index, status] of statuses.entries()) {
       const word = STEP_WORDS[status];
       if (word !== undefined && status !== this.steps[index] && this.hasPlan) {
-        this.note(activity, `Step ${index + 1} ${word}: ${plan.steps[index]?.description ?? ''}`, 'info', `step-${index}`);
+        this.note(
+          activity,
+          `Step ${index + 1} ${word}: ${plan.steps[index]?.description ?? ''}`,
+          'info',
+          `step-${index}`,
+        );
       }
     }
     this.hasPlan = true;
     this.steps = statuses;
   }
 
-  private note(activity: ActivityRow, text: string, severity = String(activity.facts['severity'] ?? 'info'), part = 'note'): void {
+  private note(
+    activity: ActivityRow,
+    text: string,
+    severity = String(activity.facts['severity'] ?? 'info'),
+    part = 'note',
+  ): void {
     if (activity.kind === 'agent_failed' && this.turn !== null) {
       this.turn.result = 'failure';
       this.turn.endedAt = activity.at;
@@ -228,10 +284,16 @@ class Builder {
   }
 
   private end(activity: ActivityRow): void {
-    if (this.turn?.result === 'working') this.turn = this.replace({ ...this.turn, result: 'cancelled', endedAt: activity.at });
+    if (this.turn?.result === 'working')
+      this.turn = this.replace({ ...this.turn, result: 'cancelled', endedAt: activity.at });
     this.readPlan(activity);
     this.turn = null;
-    this.rows.push({ kind: 'end', key: activity.cursor, at: activity.at, outcome: activity.facts as unknown as RunOutcome });
+    this.rows.push({
+      kind: 'end',
+      key: activity.cursor,
+      at: activity.at,
+      outcome: activity.facts as unknown as RunOutcome,
+    });
   }
 }
 
@@ -246,8 +308,15 @@ function noteText(activity: ActivityRow): string {
 /** A person's choice leaves the decision of the arbiter as it was, so it does not fit the agents. */
 function chooserOf(decision: Decision | null, agents: readonly string[], former: readonly string[]): Chooser {
   if (decision === null) return 'person';
-  if (decision.type === 'SELECT_MODE' && agents.length === 1 && decision.mode !== undefined && decision.mode !== agents[0]) return 'person';
-  if (decision.type === 'CONTINUE' && former.length === 1 && agents.length === 1 && former[0] !== agents[0]) return 'person';
+  if (
+    decision.type === 'SELECT_MODE' &&
+    agents.length === 1 &&
+    decision.mode !== undefined &&
+    decision.mode !== agents[0]
+  )
+    return 'person';
+  if (decision.type === 'CONTINUE' && former.length === 1 && agents.length === 1 && former[0] !== agents[0])
+    return 'person';
   return decision.reason?.startsWith(RULE) ? 'rule' : 'arbiter';
 }
 

@@ -17,9 +17,11 @@ export function useCatalog(): { catalog: Catalog | null; problem: Problem | null
     const reading = new AbortController();
     const init = { signal: reading.signal };
     Promise.all([get<ModelList>('/models', init), get<AgentList>('/agents', init), get<ToolList>('/tools', init)]).then(
-      ([models, agents, tools]) => setCatalog({ models: models.items, agents: agents.items as AgentRow[], tools: tools.items }),
+      ([models, agents, tools]) =>
+        setCatalog({ models: models.items, agents: agents.items as AgentRow[], tools: tools.items }),
       (error: unknown) => {
-        if (!reading.signal.aborted) setProblem(error instanceof Problem ? error : new Problem({ code: 'internal', detail: String(error) }));
+        if (!reading.signal.aborted)
+          setProblem(error instanceof Problem ? error : new Problem({ code: 'internal', detail: String(error) }));
       },
     );
     return () => reading.abort();

@@ -6,7 +6,11 @@ const NEAR_PX = 24;
 const toEnd = (box: HTMLElement | null): void => box?.scrollTo({ top: box.scrollHeight });
 
 /** Keep the end of a scrolled box in view until the person scrolls up; `change` is whatever makes it longer. */
-export function useFollow(change: unknown): { box: (element: HTMLDivElement | null) => void; isFollowing: boolean; follow: () => void } {
+export function useFollow(change: unknown): {
+  box: (element: HTMLDivElement | null) => void;
+  isFollowing: boolean;
+  follow: () => void;
+} {
   const [element, box] = useState<HTMLDivElement | null>(null);
   const [isFollowing, setFollowing] = useState(true);
   const latest = useRef(true);

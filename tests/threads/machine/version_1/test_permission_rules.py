@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from antiphon import initial_transition
 from antiphon.threads.machine.permission_rules import MODES
+from antiphon.threads.machine.version_1.permission import permission_machine_1
 from antiphon.threads.machine.version_1.permission_rules import call_text, decide, escape_pattern, lasting_overrides
 
 
@@ -215,3 +217,12 @@ def test_a_verdict_is_json_and_allows_only_if_every_call_is_allowed(calls, mode,
     assert json.loads(json.dumps(verdict)) == verdict
     assert (verdict["decision"] == "allow") == all(item["decision"] == "allow" for item in verdict["calls"])
     assert not (verdict["decision"] == "allow" and any(item["risk"] == "destructive" for item in verdict["calls"]))
+
+
+def test_version_1_knows_no_change_of_arguments_and_refuses_it():
+    """It would make the call as it was."""
+    asking, _ = initial_transition(permission_machine_1, {"id": "p1", "calls": [EDIT], "mode": "ask", "rules": {}})
+    allow = {"type": "ALLOW", "id": "p1"}
+
+    assert asking.can(allow)
+    assert not asking.can({**allow, "arguments": {EDIT["id"]: {}}})
