@@ -380,6 +380,17 @@ def test_a_debate_that_does_not_exist_is_said_so(pages: Pages, stage: Stage) -> 
     expect(app.page.get_by_role("alert")).to_contain_text("The debate cannot be shown")
 
 
+def test_a_debate_that_is_deleted_meanwhile_is_said_so(pages: Pages, stage: Stage) -> None:
+    id = stage.create()
+    app = pages.open(stage.server, f"/debates/{id}")
+    expect_verdict(app)
+
+    with stage.server.client() as client:
+        client.request("DELETE", f"/threads/{id}")
+
+    expect(app.page.get_by_role("alert")).to_contain_text("The debate cannot be shown")
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_screen_of_a_live_debate_is_accessible(pages: Pages, stage: Stage, screenshots: Path, width: int) -> None:
     stage.gate.close()

@@ -2,6 +2,7 @@ import '../style/debates.css';
 import { useRef, useState } from 'react';
 import { useCommands } from '../parts/commands';
 import { ErrorCard } from '../parts/ErrorCard';
+import { Transcript } from '../parts/Transcript';
 import type { LiveReplies } from '../wire/replies';
 import { useThread } from '../wire/store';
 import type { OpenedThread } from '../wire/types';
@@ -10,6 +11,7 @@ import { DebateHead } from './DebateHead';
 import { Interject } from './Interject';
 import { EndNotice, ErrorNotice, IdleNotice, JudgingNotice, PausedNotice } from './Notices';
 import { canDo, debateOf, openWarning, roundRows, type Cuts } from './reading';
+import { Totals } from './Totals';
 import { useActions, type Actions } from './useActions';
 import { useAnnouncements } from './useAnnouncements';
 import { useCuts } from './useCuts';
@@ -47,6 +49,7 @@ function DebateBody({ page, debate, replies, cuts, actions }: BodyProps) {
           {debate.state === 'error' && <ErrorNotice debate={debate} actions={actions} canRetry={canDo(page, 'RETRY')} canRaise={canDo(page, 'RAISE_LIMIT')} />}
           <Verdict debate={debate} />
           <EndNotice debate={debate} />
+          <Totals debate={debate} />
         </div>
       </div>
       {!isFollowing && page.status === 'running' && <button type="button" className="debate-latest" onClick={toEnd}>Jump to latest</button>}
@@ -82,22 +85,18 @@ function OpenDebate({ page, debate, replies, cuts, reload }: Omit<BodyProps, 'ac
 export function DebateScreen({ id }: { id: string }) {
   const thread = useThread(id);
   const { page, problem, replies } = thread;
-  const debate = page === null ? null : debateOf(page);
+  const isGone = problem?.code === 'unknown_thread';
+  const debate = page === null || isGone ? null : debateOf(page);
   const cuts = useCuts(thread);
   useAnnouncements(debate, thread.activities);
-  if (page === null || debate === null) {
-    return (
-      <section className="screen">
-        <header className="screen-head"><h1>{page?.title ?? 'Debate'}</h1></header>
-        <div className="screen-body">
-          {problem !== null ? (
-            <ErrorCard title="The debate cannot be shown" message={problem.message} code={problem.code} />
-          ) : page === null ? <p className="empty">Loading…</p> : (
-            <ErrorCard title="The debate cannot be continued" message={page.problem ?? 'Only its journal can be read; open it in the inspector.'} />
-          )}
-        </div>
-      </section>
-    );
-  }
-  return <OpenDebate page={page} debate={debate} replies={replies} cuts={cuts} reload={thread.reload} />;
+  if (page?.transcript && !isGone) return <Transcript page={page} />;
+  if (page !== null && debate !== null) return <OpenDebate page={page} debate={debate} replies={replies} cuts={cuts} reload={thread.reload} />;
+  return (
+    <section className="screen">
+      <header className="screen-head"><h1>Debate</h1></header>
+      <div className="screen-body">
+        {problem === null ? <p className="empty">Loading…</p> : <ErrorCard title="The debate cannot be shown" message={problem.message} code={problem.code} />}
+      </div>
+    </section>
+  );
 }

@@ -33,6 +33,7 @@ export function debate(more: Partial<Debate> = {}): Debate {
     state: 'debating',
     interrupted: false,
     current: { phase: 'rebuttal', roundNumber: 1, responses: [], missing: ['for', 'against'], target: 'debating' },
+    statistics: {},
     ...more,
   };
 }

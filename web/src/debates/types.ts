@@ -111,6 +111,15 @@ export interface DebateError {
   estimate?: string;
 }
 
+/** The turns of one debater in numbers. */
+export interface Statistics {
+  turns: number;
+  words: number;
+  tokens: number;
+  cost: string;
+  averageLatencyMs: number;
+}
+
 export interface Debate {
   topic: string;
   format: string;
@@ -127,4 +136,5 @@ export interface Debate {
   state: DebateState;
   interrupted: boolean;
   current: CurrentRound | null;
+  statistics: Record<string, Statistics>;
 }
