@@ -87,7 +87,7 @@ export function DebateScreen({ id }: { id: string }) {
   const { page, problem, replies } = thread;
   const isGone = problem?.code === 'unknown_thread';
   const debate = page === null || isGone ? null : debateOf(page);
-  const cuts = useCuts(thread);
+  const cuts = useCuts(thread, debate);
   useAnnouncements(debate, thread.activities);
   if (page?.transcript && !isGone) return <Transcript page={page} />;
   if (page !== null && debate !== null) return <OpenDebate page={page} debate={debate} replies={replies} cuts={cuts} reload={thread.reload} />;
