@@ -16,7 +16,7 @@ INSTALL = { PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --progre
 	| awk '/^ *(Collecting|Downloading|Using cached|Building|Installing)/ { printf "\r  %-72.72s", $$0; fflush() } END { printf "\r%-76s\r", "" }'; \
 	exit $$(cat $(VENV)/.status)
 
-.PHONY: help run serve test check slow lint types pyright bench compare conformance mutants sim crash fuzz local servers rings web web-types e2e docs images clean
+.PHONY: help run serve test check slow lint types pyright bench compare conformance mutants sim crash fuzz local servers rings web web-types parity e2e docs images clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -97,6 +97,11 @@ web: $(STAMP) web-types ## check and build the web app (needs Node)
 
 web-types: $(STAMP)
 	@$(BIN)/python web/wire_types.py
+
+parity: $(STAMP) ## compare the machines of the browser with those of Python on recorded and random walks (needs Node)
+	@cd web && npm ci --silent --no-audit --no-fund && npm run --silent build -w packages/machines
+	@$(BIN)/python -m pytest -m node tests/xstate/machines/test_parity.py tests/web
+	@$(BIN)/python -m tests.xstate.machines.parity 1000 $(or $(SEED),7)
 
 e2e: $(CLIENTS) ## test the web app in Chromium; screenshots are in .screenshots
 	@command -v chromium >/dev/null || { echo "there is no chromium on this machine; on Debian: apt-get install chromium" >&2; exit 2; }

@@ -1,10 +1,12 @@
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defaultClientConditions, defineConfig } from 'vite';
 
 const SERVER = 'http://127.0.0.1:8787';
 
 export default defineConfig({
   plugins: [react()],
+  // Packages of this folder are built from their source.
+  resolve: { conditions: ['antiphon-source', ...defaultClientConditions] },
   build: {
     outDir: '../src/antiphon/web/static',
     emptyOutDir: true,

@@ -65,10 +65,18 @@ function usePalette() {
     () =>
       Object.values(rows)
         .sort((a, b) => b.updated - a.updated)
-        .map((row) => ({ id: `open-${row.id}`, group: row.kind, label: row.title || 'Untitled', run: () => navigate(pathOf(row)) })),
+        .map((row) => ({
+          id: `open-${row.id}`,
+          group: row.kind,
+          label: row.title || 'Untitled',
+          run: () => navigate(pathOf(row)),
+        })),
     [rows],
   );
-  return { palette: isPalette ? <Palette more={more} onClose={() => setPalette(false)} /> : null, openPalette: () => setPalette(true) };
+  return {
+    palette: isPalette ? <Palette more={more} onClose={() => setPalette(false)} /> : null,
+    openPalette: () => setPalette(true),
+  };
 }
 
 export function App() {
@@ -85,14 +93,26 @@ export function App() {
     { id: 'palette', group: 'Page', label: 'Commands', keys: 'Mod+k', run: openPalette },
     { id: 'keys', group: 'Page', label: 'Keys', keys: '?', run: () => setKeys(true) },
     { id: 'theme', group: 'Page', label: 'Switch theme', keys: 't', run: switchTheme },
-    { id: 'inspector', group: 'Page', label: 'Inspector', keys: 'i', run: () => navigate(openId === null ? '/inspector' : `/inspector/${encodeURIComponent(openId)}`) },
+    {
+      id: 'inspector',
+      group: 'Page',
+      label: 'Inspector',
+      keys: 'i',
+      run: () => navigate(openId === null ? '/inspector' : `/inspector/${encodeURIComponent(openId)}`),
+    },
   ]);
   return (
     <div className="app" data-screen={route.screen}>
       <LinkLine />
       <ThreadList openId={openId} isShown={isList} onClose={() => setList(false)} onKeys={() => setKeys(true)} />
       <main>
-        <button type="button" className="list-button only-narrow" aria-label="Threads" aria-expanded={isList} onClick={() => setList(true)}>
+        <button
+          type="button"
+          className="list-button only-narrow"
+          aria-label="Threads"
+          aria-expanded={isList}
+          onClick={() => setList(true)}
+        >
           ☰
         </button>
         <Suspense fallback={<p className="empty">Loading…</p>}>{screenOf(route)}</Suspense>

@@ -4,7 +4,11 @@ import { Link } from './parts/Link';
 
 const NewRun = lazy(() => import('./runs/NewRun').then((module) => ({ default: module.NewRun })));
 const NewDebate = lazy(() => import('./debates/NewDebate').then((module) => ({ default: module.NewDebate })));
-const KINDS = [['chat', 'Chat'], ['run', 'Run'], ['debate', 'Debate']] as const;
+const KINDS = [
+  ['chat', 'Chat'],
+  ['run', 'Run'],
+  ['debate', 'Debate'],
+] as const;
 
 /** The form of a new thread of some kind. */
 export function NewThread({ kind }: { kind: string }) {
@@ -14,7 +18,9 @@ export function NewThread({ kind }: { kind: string }) {
         <h1>New thread</h1>
         <div className="tabs">
           {KINDS.map(([name, label]) => (
-            <Link key={name} to={`/new?kind=${name}`} aria-current={name === kind ? 'page' : undefined}>{label}</Link>
+            <Link key={name} to={`/new?kind=${name}`} aria-current={name === kind ? 'page' : undefined}>
+              {label}
+            </Link>
           ))}
         </div>
       </header>

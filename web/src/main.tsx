@@ -11,4 +11,9 @@ import { connectFeed } from './wire/feed';
 connectFeed();
 followSystemTheme();
 const root = document.getElementById('root');
-if (root !== null) createRoot(root).render(<StrictMode><App /></StrictMode>);
+if (root !== null)
+  createRoot(root).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );

@@ -23,7 +23,7 @@ WALKS = {name: golden(name) for name in NAMES}
 @pytest.mark.requirement("S0-79", "S3-08", "X-10")
 @pytest.mark.parametrize("name", NAMES)
 def test_every_walk_leads_where_xstate_went(name):
-    """The charts are plain XState, and every function has a twin in `conformance/machines`."""
+    """The charts are plain XState, and every function has a twin in `conformance` or `web/packages`."""
     for number, walk in enumerate(WALKS[name]):
         expected = {key: walk[key] for key in ("trace", "emitted", "told")}
 

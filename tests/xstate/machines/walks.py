@@ -34,7 +34,7 @@ recorder: Any = create_machine(
 class Walk:
     """A machine on its way, as the child of a parent that hears what it is told."""
 
-    def __init__(self, machine: Any, input: Any, inspect: Any = None) -> None:
+    def __init__(self, machine: Any, input: Any, inspect: Any = None, snapshot: Any = None) -> None:
         self.clock = SimulatedClock()
         self.told: list[Any] = []
         self.emitted: list[Any] = []
@@ -47,7 +47,7 @@ class Walk:
             },
             actors={"walked": machine},
         )
-        self.parent = create_actor(parent, clock=self.clock, inspect=inspect).start()
+        self.parent = create_actor(parent, clock=self.clock, inspect=inspect, snapshot=snapshot).start()
         self.actor: Any = self.parent.get_snapshot().children["walked"]
         self.actor.on("*", self.emitted.append)
         self.note()
@@ -92,27 +92,31 @@ def _is_sensible(step: Any, snapshot: Any) -> bool:
     return isinstance(step, int) or "to" in step or snapshot.can(step)
 
 
+def invented(about: Any, dice: random.Random) -> tuple[Any, list[Any]]:
+    """Return the input and the steps of a random walk."""
+    input = dice.choice(about.INPUTS)
+    found = Walk(about.MACHINE, input)
+    steps: list[Any] = []
+    for _ in range(dice.randint(1, 40)):
+        snapshot = found.actor.get_snapshot()
+        pool = [one for one in about.POOL if _has_target(one, snapshot)]
+        step = dice.choice(pool)
+        if snapshot.status != "active" and dice.random() < ENOUGH:
+            break
+        if dice.random() < SENSIBLE and snapshot.status == "active":
+            step = dice.choice([one for one in pool if _is_sensible(one, snapshot)] or [step])
+        found.take(step)
+        steps.append(step)
+    return input, steps
+
+
 def main(name: str, count: int, seed: int) -> None:
     """Print walks."""
     dice = random.Random(seed)
     about = import_module(f"tests.xstate.machines.walks_{name}")
-    for input, walk in getattr(about, "STORIES", ()):
+    invented_walks = (invented(about, dice) for _ in range(count))
+    for input, walk in [*getattr(about, "STORIES", ()), *invented_walks]:
         print(json.dumps({"machine": name, "input": input, "walk": walk}))
-    for _ in range(count):
-        input = dice.choice(about.INPUTS)
-        found = Walk(about.MACHINE, input)
-        steps = []
-        for _ in range(dice.randint(1, 40)):
-            snapshot = found.actor.get_snapshot()
-            pool = [one for one in about.POOL if _has_target(one, snapshot)]
-            step = dice.choice(pool)
-            if snapshot.status != "active" and dice.random() < ENOUGH:
-                break
-            if dice.random() < SENSIBLE and snapshot.status == "active":
-                step = dice.choice([one for one in pool if _is_sensible(one, snapshot)] or [step])
-            found.take(step)
-            steps.append(step)
-        print(json.dumps({"machine": name, "input": input, "walk": steps}))
 
 
 if __name__ == "__main__":

@@ -59,3 +59,33 @@ INPUTS = [
 ]
 MACHINE = streaming_machine.provide(actors={"streamReply": recorder})
 POOL = [*EVENTS, *RARE, *RARE, *PAUSES]
+# Values at the borders of two languages: names that objects of JavaScript inherit, null beside nothing, characters
+# beyond 16 bits, sums of floats, and amounts and delays that are exactly their limits.
+EDGES = [
+    *(tool(id) for id in ("constructor", "__proto__", "")),
+    *(tool_end(id) for id in ("constructor", "toString", "__proto__")),
+    {**STARTED, "at": None},
+    {**STARTED, "at": 0},
+    {**SEND, "prompt": "", "requestId": "", "at": 0},
+    {**SEND, "sessionId": "", "at": None},
+    {**RETRY, "requestId": ""},
+    {**DEAR, "usage": None, "costUsd": None},
+    {**CHEAP, "usage": {}, "costUsd": 0},
+    {**COMPLETE, "costUsd": 0.1 + 0.2, "message": {"role": "assistant", "parts": []}, "at": None},
+    {**tool("u"), "input": None},
+    {**tool_end("u"), "result": None},
+    {**ERROR, "retryAfterMs": 0},
+    {**ERROR, "retryAfterMs": None, "jitter": 1},
+    {**ERROR, "code": "unknown"},
+    {"type": "xstate.error.actor.stream", "error": {"code": "", "recoverable": False}},
+    {**CHEAP, "costUsd": 0.5},
+    {**CHEAP, "costUsd": 1},
+    {**ERROR, "retryAfterMs": 60_000},
+    {**ERROR, "retryAfterMs": 60_001},
+    {**ERROR, "retryAfterMs": 10, "costUsd": 1},
+    {"type": "COMPLETE", "costUsd": None},
+    text("", at=50),
+    text("\ud83d"),
+    thinking("\U0001f469\u200d\U0001f467"),
+]
+EDGE_INPUTS = [{"prompt": "Hi", "requestId": "r1", "at": 3}, {"prompt": None, "at": None, "sessionId": ""}]

@@ -59,3 +59,25 @@ INPUTS = [
     {"threadId": "t", "kind": "chat", "config": {"onBusy": "queue", "model": "scripted:chat"}},
     {"threadId": "t", "kind": "debate", "cost": 2},
 ]
+# Values at the borders of two languages: empty texts and null beside nothing, and values of the wrong type.
+EDGES = [
+    *({"type": "RENAME", "title": title} for title in ("New", "", None, 3)),
+    {"type": "ARCHIVE"},
+    {"type": "UNARCHIVE", "at": 4},
+    {"type": "START", "runId": "", "message": None, "retry": False},
+    {"type": "RESPOND", "message": ""},
+    {"type": "RESPOND", "message": {"text": None}, "requestId": ""},
+    {"type": "FOLLOW_UP", "message": {"text": "/"}},
+    {"type": "RESTART", "runId": None, "message": {"text": " /clear"}},
+    {"type": "COMPLETE", "cost": None, "duration": None, "error": None, "at": None},
+    {"type": "FAIL", "error": "interrupted"},
+    {"type": "FAIL", "error": {}, "cost": 0.1 + 0.2},
+    {"type": "FAIL", "error": [], "runId": "run-1"},
+    {"type": "WAIT", "reason": "", "requests": None},
+    {"type": "WAIT", "requests": [{"id": "r3", "address": "", "reason": "question", "options": ["a"]}]},
+    *({"type": type, "runId": None} for type in ("COMPLETE", "FAIL", "WAIT", "STOP")),
+    {"type": "SET_STATUS", "status": "unheard-of"},
+    {"type": "SET_STATUS", "status": None},
+    5_000,
+]
+EDGE_INPUTS = [{"config": {"onBusy": "queue"}}, {"kind": "run", "title": "", "owner": "ann", "merged": True}]

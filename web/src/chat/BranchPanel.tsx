@@ -23,7 +23,12 @@ function BranchRow({ branch, isClosed, now, ...props }: Props & { branch: Branch
   ];
   return (
     <li className="branch" aria-current={isCurrent ? 'true' : undefined}>
-      <button type="button" className="branch-name" disabled={isCurrent || !canChange} onClick={() => void switchBranch(id, branch.name)}>
+      <button
+        type="button"
+        className="branch-name"
+        disabled={isCurrent || !canChange}
+        onClick={() => void switchBranch(id, branch.name)}
+      >
         <i className={isCurrent ? 'station current' : 'station'} aria-hidden="true" />
         <span>
           {branch.name}
@@ -34,7 +39,13 @@ function BranchRow({ branch, isClosed, now, ...props }: Props & { branch: Branch
           </small>
         </span>
       </button>
-      {isCurrent ? <span className="note">shown</span> : <Menu label={`Actions of branch ${branch.name}`} items={items}>⋯</Menu>}
+      {isCurrent ? (
+        <span className="note">shown</span>
+      ) : (
+        <Menu label={`Actions of branch ${branch.name}`} items={items}>
+          ⋯
+        </Menu>
+      )}
     </li>
   );
 }
@@ -49,22 +60,40 @@ export function BranchPanel(props: Props) {
     <aside className="panel" aria-label="Branches">
       <header className="panel-head">
         <h2>Branches</h2>
-        <button type="button" className="quiet" aria-label="Close branches" onClick={onClose}>✕</button>
+        <button type="button" className="quiet" aria-label="Close branches" onClick={onClose}>
+          ✕
+        </button>
       </header>
       <ul className="branches">
-        {Object.values(content.branches).map((branch) => <BranchRow key={branch.name} {...props} branch={branch} isClosed={false} now={now} />)}
+        {Object.values(content.branches).map((branch) => (
+          <BranchRow key={branch.name} {...props} branch={branch} isClosed={false} now={now} />
+        ))}
       </ul>
       {closed.length === 0 ? null : <h3>Merged or closed</h3>}
       <ul className="branches">
-        {closed.map((branch) => <BranchRow key={branch.name} {...props} branch={branch} isClosed now={now} />)}
+        {closed.map((branch) => (
+          <BranchRow key={branch.name} {...props} branch={branch} isClosed now={now} />
+        ))}
       </ul>
       <h3>Checkpoints</h3>
       {checkpoints.length === 0 ? <p className="note">A checkpoint marks a place to go back to.</p> : null}
       <ul className="branches">
         {checkpoints.map((checkpoint) => (
           <li key={checkpoint.id} className="branch">
-            <span className="checkpoint-name"><span aria-hidden="true">⚑</span> {checkpoint.name ?? shortTextOf(content, checkpoint.head)}<small>{checkpoint.branch} · turn {checkpoint.turn}</small></span>
-            <button type="button" className="quiet" disabled={!canChange} onClick={() => void rewindToCheckpoint(id, checkpoint.id)}>Go back</button>
+            <span className="checkpoint-name">
+              <span aria-hidden="true">⚑</span> {checkpoint.name ?? shortTextOf(content, checkpoint.head)}
+              <small>
+                {checkpoint.branch} · turn {checkpoint.turn}
+              </small>
+            </span>
+            <button
+              type="button"
+              className="quiet"
+              disabled={!canChange}
+              onClick={() => void rewindToCheckpoint(id, checkpoint.id)}
+            >
+              Go back
+            </button>
           </li>
         ))}
       </ul>

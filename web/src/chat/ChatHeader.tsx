@@ -51,7 +51,14 @@ function ContextMeter({ view }: { view: ChatView }) {
   const text = `${formatCount(tokens)} of ${formatCount(contextLimit)}`;
   return (
     <span className="context" title="Tokens of this branch, of the model's window">
-      <Meter label="Context window" value={tokens} most={contextLimit} ticks={[compressAt * contextLimit]} text={text} isCompact />
+      <Meter
+        label="Context window"
+        value={tokens}
+        most={contextLimit}
+        ticks={[compressAt * contextLimit]}
+        text={text}
+        isCompact
+      />
     </span>
   );
 }
@@ -76,7 +83,10 @@ export function ChatHeader(props: Props) {
     { label: 'Add a checkpoint…', run: onCheckpoint },
     { label: 'Copy into a new thread', run: () => void copyThread(page.id) },
     ...exportItems(row),
-    { label: page.archived ? 'Take out of the archive' : 'Archive', run: () => void archiveThread(row, !page.archived) },
+    {
+      label: page.archived ? 'Take out of the archive' : 'Archive',
+      run: () => void archiveThread(row, !page.archived),
+    },
     { label: 'Delete', isDangerous: true, run: () => deleteThread(row) },
   ];
   return (
@@ -84,17 +94,39 @@ export function ChatHeader(props: Props) {
       <Title {...props} />
       <Plate state={lampOf(page.status)}>{stateOf(view)}</Plate>
       <span className="spring" />
-      <span className="head-cost" title={content.metrics.unpriced > 0 ? 'Some replies have no known price' : 'Cost of the thread'}>
-        {formatUsd(page.costUsd)}{content.metrics.unpriced > 0 ? '+' : ''}
+      <span
+        className="head-cost"
+        title={content.metrics.unpriced > 0 ? 'Some replies have no known price' : 'Cost of the thread'}
+      >
+        {formatUsd(page.costUsd)}
+        {content.metrics.unpriced > 0 ? '+' : ''}
       </span>
       <ContextMeter view={view} />
-      <button type="button" className="quiet model-button" disabled={!canUseModel} title={`Choose the model; now ${content.config.model ?? 'none'}`} onClick={() => setPicking(true)}>
+      <button
+        type="button"
+        className="quiet model-button"
+        disabled={!canUseModel}
+        title={`Choose the model; now ${content.config.model ?? 'none'}`}
+        onClick={() => setPicking(true)}
+      >
         {content.config.model === null ? 'no model' : modelName(content.config.model)}
       </button>
-      <button type="button" className="quiet" aria-expanded={isPanel} onClick={onPanel}>Branches {count}</button>
-      <Link to={`/inspector/${encodeURIComponent(page.id)}`} className="button quiet inspect">Inspect <kbd>I</kbd></Link>
-      <Menu label="Actions of this chat" items={items}>⋯</Menu>
-      {isPicking ? <ModelPicker current={content.config.model} onPick={(model) => void chooseModel(page.id, model)} onClose={() => setPicking(false)} /> : null}
+      <button type="button" className="quiet" aria-expanded={isPanel} onClick={onPanel}>
+        Branches {count}
+      </button>
+      <Link to={`/inspector/${encodeURIComponent(page.id)}`} className="button quiet inspect">
+        Inspect <kbd>I</kbd>
+      </Link>
+      <Menu label="Actions of this chat" items={items}>
+        ⋯
+      </Menu>
+      {isPicking ? (
+        <ModelPicker
+          current={content.config.model}
+          onPick={(model) => void chooseModel(page.id, model)}
+          onClose={() => setPicking(false)}
+        />
+      ) : null}
     </header>
   );
 }

@@ -4,7 +4,7 @@ import { ErrorCard } from '../parts/ErrorCard';
 import { Transcript } from '../parts/Transcript';
 import { navigate, pathOf } from '../route';
 import { useThread, type OpenThread } from '../wire/store';
-import { branchFrom, editMessage, regenerate, retryThread, rewindTo, sendMessage, stopThread, switchBranch } from './actions';
+import { branchFrom, editMessage, regenerate, retryThread, rewindTo, switchBranch } from './actions';
 import { BranchPanel } from './BranchPanel';
 import { ChatHeader } from './ChatHeader';
 import { CheckpointDialog } from './CheckpointDialog';
@@ -15,6 +15,7 @@ import { Log } from './Log';
 import { MergeDialog } from './MergeDialog';
 import type { RowActions } from './MessageRow';
 import { useAnnounce } from './useAnnounce';
+import { useChatThread } from './useChatThread';
 import { useCallState, useView, type ChatView } from './useView';
 
 export function ChatScreen({ id }: { id: string }) {
@@ -27,7 +28,12 @@ export function ChatScreen({ id }: { id: string }) {
   }, [page]);
   if (view !== null && !isGone) return <Chat thread={thread} view={view} />;
   if (page?.transcript && !isGone) return <Transcript page={page} />;
-  if (problem !== null) return <div className="screen-body"><ErrorCard title="This thread cannot be shown" message={problem.message} code={problem.code} /></div>;
+  if (problem !== null)
+    return (
+      <div className="screen-body">
+        <ErrorCard title="This thread cannot be shown" message={problem.message} code={problem.code} />
+      </div>
+    );
   return <p className="empty">Loading…</p>;
 }
 
@@ -54,11 +60,11 @@ function useRowActions(view: ChatView, canChange: boolean, edit: (id: string | n
   }, [view, canChange, edit]);
 }
 
-function Chat({ thread, view }: { thread: OpenThread; view: ChatView }) {
+function Chat({ thread, view: stored }: { thread: OpenThread; view: ChatView }) {
+  const { id } = stored.page;
+  const { view, isRunning, say, stop } = useChatThread(id, stored);
   const { page, content } = view;
-  const { id } = page;
   const can = page.can['chat'] ?? [];
-  const isRunning = page.status === 'running';
   const isStarted = page.can['chat'] !== undefined;
   const canChange = can.includes('fork') && can.includes('rewind');
   const canSend = page.problem === null && (!isRunning || content.config.onBusy !== 'reject') && content.merge === null;
@@ -73,24 +79,53 @@ function Chat({ thread, view }: { thread: OpenThread; view: ChatView }) {
   const callState = useCallState(thread, view);
   const lastAsked = view.rows.findLast((row) => row.message.role === 'user')?.message;
   const lastReply = view.rows.at(-1)?.message;
-  useAnnounce(isRunning, page.status, () => (lastReply === undefined ? 0 : textOf(lastReply.parts).split(/\s+/).length));
+  useAnnounce(isRunning, page.status, () =>
+    lastReply === undefined ? 0 : textOf(lastReply.parts).split(/\s+/).length,
+  );
   const editLast = () => {
     if (lastAsked !== undefined && canChange) setEdited(lastAsked.id);
   };
   useCommands([
     { id: 'write', group: 'Chat', label: 'Write a message', keys: 'm', run: () => composer.current?.focus() },
-    { id: 'stop', group: 'Chat', label: 'Stop the reply', keys: 's', run: () => void (isRunning && stopThread(id)) },
+    {
+      id: 'stop',
+      group: 'Chat',
+      label: 'Stop the reply',
+      keys: 's',
+      run: () => void (isRunning && stop()),
+    },
     { id: 'edit-last', group: 'Chat', label: 'Edit your last message', keys: 'e', run: editLast },
-    { id: 'regenerate', group: 'Chat', label: 'Regenerate the last reply', keys: 'r', run: () => void (canChange && retryThread(id)) },
+    {
+      id: 'regenerate',
+      group: 'Chat',
+      label: 'Regenerate the last reply',
+      keys: 'r',
+      run: () => void (canChange && retryThread(id)),
+    },
     { id: 'branches', group: 'Chat', label: 'Branches', keys: 'b', run: () => setPanel((old) => !old) },
     { id: 'checkpoint', group: 'Chat', label: 'Add a checkpoint', keys: 'c', run: () => setMarking(true) },
     { id: 'rename', group: 'Chat', label: 'Rename this chat', run: () => setRenaming(true) },
   ]);
   return (
     <section className={isPanel ? 'screen chat with-panel' : 'screen chat'} aria-label={page.title}>
-      <ChatHeader view={view} canUseModel={can.includes('use_model')} isPanel={isPanel} onPanel={() => setPanel(!isPanel)} onCheckpoint={() => setMarking(true)} isRenaming={isRenaming} onRename={setRenaming} />
+      <ChatHeader
+        view={view}
+        canUseModel={can.includes('use_model')}
+        isPanel={isPanel}
+        onPanel={() => setPanel(!isPanel)}
+        onCheckpoint={() => setMarking(true)}
+        isRenaming={isRenaming}
+        onRename={setRenaming}
+      />
       <div className="chat-main">
-        <Log rows={view.rows} live={live} model={content.config.model} editedId={editedId} callState={callState} actions={actions}>
+        <Log
+          rows={view.rows}
+          live={live}
+          model={content.config.model}
+          editedId={editedId}
+          callState={callState}
+          actions={actions}
+        >
           <End view={view} />
         </Log>
         <footer className="chat-foot">
@@ -100,15 +135,29 @@ function Chat({ thread, view }: { thread: OpenThread; view: ChatView }) {
             placeholder={isStarted ? 'Reply' : 'Say something'}
             isRunning={isRunning}
             canSend={canSend}
-            onSend={(parts) => sendMessage(id, parts)}
-            onStop={() => void stopThread(id)}
+            onSend={say}
+            onStop={stop}
             onEditLast={editLast}
           />
         </footer>
       </div>
-      {isPanel ? <BranchPanel id={id} content={content} canChange={canChange} onMerge={setMergeSource} onClose={() => setPanel(false)} /> : null}
+      {isPanel ? (
+        <BranchPanel
+          id={id}
+          content={content}
+          canChange={canChange}
+          onMerge={setMergeSource}
+          onClose={() => setPanel(false)}
+        />
+      ) : null}
       {content.merge !== null || mergeSource !== null ? (
-        <MergeDialog id={id} content={content} source={mergeSource} canConfirm={can.includes('confirm_merge')} onClose={() => setMergeSource(null)} />
+        <MergeDialog
+          id={id}
+          content={content}
+          source={mergeSource}
+          canConfirm={can.includes('confirm_merge')}
+          onClose={() => setMergeSource(null)}
+        />
       ) : null}
       {isMarking ? <CheckpointDialog id={id} onClose={() => setMarking(false)} /> : null}
     </section>

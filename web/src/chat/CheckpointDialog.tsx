@@ -12,7 +12,11 @@ export function CheckpointDialog({ id, onClose }: { id: string; onClose: () => v
           <input className="field" value={name} autoFocus onChange={(event) => setName(event.target.value)} />
           <small>Marks where this branch stands. The branch can go back to it at any time; nothing is deleted.</small>
         </label>
-        <div><button type="submit" className="primary">Add</button></div>
+        <div>
+          <button type="submit" className="primary">
+            Add
+          </button>
+        </div>
       </form>
     </Dialog>
   );

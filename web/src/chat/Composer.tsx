@@ -1,4 +1,12 @@
-import { useEffect, useImperativeHandle, useRef, useState, type ClipboardEvent, type KeyboardEvent, type Ref } from 'react';
+import {
+  useEffect,
+  useImperativeHandle,
+  useRef,
+  useState,
+  type ClipboardEvent,
+  type KeyboardEvent,
+  type Ref,
+} from 'react';
 import { notifyError } from '../parts/Toasts';
 import { attach, type Attachment } from './attachments';
 import type { Part } from './content';
@@ -50,7 +58,9 @@ function Files({ files, onDrop }: { files: readonly Attachment[]; onDrop: (id: s
       {files.map((file) => (
         <li key={file.id}>
           <span>{file.name}</span>
-          <button type="button" className="quiet" aria-label={`Remove ${file.name}`} onClick={() => onDrop(file.id)}>✕</button>
+          <button type="button" className="quiet" aria-label={`Remove ${file.name}`} onClick={() => onDrop(file.id)}>
+            ✕
+          </button>
         </li>
       ))}
     </ul>
@@ -105,12 +115,44 @@ export function Composer({ draftName, placeholder, isRunning, canSend, onSend, o
     >
       <Files files={files} onDrop={drop} />
       <div className="composer-line">
-        <button type="button" className="quiet" aria-label="Attach files" title="Attach files" onClick={() => picker.current?.click()}>+</button>
-        <textarea ref={field} rows={1} aria-label="Message" placeholder={placeholder} value={draft} onChange={(event) => setDraft(event.target.value)} onKeyDown={onKeyDown} onPaste={onPaste} />
-        {isRunning ? <button type="button" onClick={onStop}>Stop</button> : null}
-        {isRunning && isEmpty ? null : <button type="submit" className="primary" disabled={isEmpty || isBusy || !canSend}>Send</button>}
+        <button
+          type="button"
+          className="quiet"
+          aria-label="Attach files"
+          title="Attach files"
+          onClick={() => picker.current?.click()}
+        >
+          +
+        </button>
+        <textarea
+          ref={field}
+          rows={1}
+          aria-label="Message"
+          placeholder={placeholder}
+          value={draft}
+          onChange={(event) => setDraft(event.target.value)}
+          onKeyDown={onKeyDown}
+          onPaste={onPaste}
+        />
+        {isRunning ? (
+          <button type="button" onClick={onStop}>
+            Stop
+          </button>
+        ) : null}
+        {isRunning && isEmpty ? null : (
+          <button type="submit" className="primary" disabled={isEmpty || isBusy || !canSend}>
+            Send
+          </button>
+        )}
       </div>
-      <input ref={picker} type="file" multiple hidden aria-label="Files to attach" onChange={(event) => (add(event.target.files ?? []), (event.target.value = ''))} />
+      <input
+        ref={picker}
+        type="file"
+        multiple
+        hidden
+        aria-label="Files to attach"
+        onChange={(event) => (add(event.target.files ?? []), (event.target.value = ''))}
+      />
     </form>
   );
 }

@@ -36,8 +36,12 @@ export function EditField({ text, onSave, onCancel }: Props) {
         }}
       />
       <div className="edit-actions">
-        <button type="submit" className="primary" disabled={isBusy || draft.trim() === ''}>Send on a new branch</button>
-        <button type="button" className="quiet" onClick={onCancel}>Cancel</button>
+        <button type="submit" className="primary" disabled={isBusy || draft.trim() === ''}>
+          Send on a new branch
+        </button>
+        <button type="button" className="quiet" onClick={onCancel}>
+          Cancel
+        </button>
         <span className="note">The first version is kept.</span>
       </div>
     </form>

@@ -14,7 +14,11 @@ function FailureCard({ view }: { view: ChatView }) {
       message={error?.message ?? page.error ?? 'The reason is not known.'}
       code={error?.code}
       retryAt={retryAt}
-      actions={<button type="button" onClick={() => void retryThread(page.id)}>Retry</button>}
+      actions={
+        <button type="button" onClick={() => void retryThread(page.id)}>
+          Retry
+        </button>
+      }
     />
   );
 }
@@ -27,28 +31,52 @@ export function End({ view }: { view: ChatView }) {
     <>
       {page.problem === null ? null : <ErrorCard title="This thread cannot be continued here" message={page.problem} />}
       {page.requests.map((request) => (
-        <Request key={request.id} request={request} since={page.updated} onAnswer={(answer) => answerRequest(page.id, request.id, answer)} />
+        <Request
+          key={request.id}
+          request={request}
+          since={page.updated}
+          onAnswer={(answer) => answerRequest(page.id, request.id, answer)}
+        />
       ))}
       {content.fork === null || content.fork === undefined ? null : (
         <div className="card ask" role="group" aria-label="Planned branch">
           <p className="card-text notice">A branch is planned. No message is taken until it is opened or dropped.</p>
           <div className="card-actions">
-            <button type="button" onClick={() => void endFork(page.id, true)}>Open the branch</button>
-            <button type="button" onClick={() => void endFork(page.id, false)}>Drop it</button>
+            <button type="button" onClick={() => void endFork(page.id, true)}>
+              Open the branch
+            </button>
+            <button type="button" onClick={() => void endFork(page.id, false)}>
+              Drop it
+            </button>
           </div>
         </div>
       )}
       {page.status === 'failed' ? <FailureCard view={view} /> : null}
       {page.status === 'interrupted' ? (
-        <div className="card"><p className="card-text notice">The server was stopped in the middle of this reply. What had arrived is kept.</p>
-          <div className="card-actions"><button type="button" onClick={() => void resumeThread(page.id)}>Resume</button></div></div>
+        <div className="card">
+          <p className="card-text notice">
+            The server was stopped in the middle of this reply. What had arrived is kept.
+          </p>
+          <div className="card-actions">
+            <button type="button" onClick={() => void resumeThread(page.id)}>
+              Resume
+            </button>
+          </div>
+        </div>
       ) : null}
       {page.status === 'stopped' && last?.interrupted ? (
-        <p className="note">You stopped this reply; what had arrived is kept. <button type="button" className="quiet" onClick={() => void resumeThread(page.id)}>Continue it</button></p>
+        <p className="note">
+          You stopped this reply; what had arrived is kept.{' '}
+          <button type="button" className="quiet" onClick={() => void resumeThread(page.id)}>
+            Continue it
+          </button>
+        </p>
       ) : null}
       {content.queue.map((message, index) => (
         // oxlint-disable-next-line react/no-array-index-key -- waiting messages keep their order
-        <p key={index} className="queued"><span className="note">waits for its turn</span> {message.text ?? textOf(message.parts ?? [])}</p>
+        <p key={index} className="queued">
+          <span className="note">waits for its turn</span> {message.text ?? textOf(message.parts ?? [])}
+        </p>
       ))}
     </>
   );

@@ -16,7 +16,9 @@ export function LiveRow({ reply, model, isFirst }: { reply: LiveReply; model: st
     <article className="row assistant" aria-label="Assistant, answering" data-live="true">
       <Track row={NO_TRACK} isFirst={isFirst} isLast isLive />
       <div className="row-body">
-        <div className="who">Assistant <span>{model === null ? '' : modelName(model)}</span></div>
+        <div className="who">
+          Assistant <span>{model === null ? '' : modelName(model)}</span>
+        </div>
         {reply.thinking === '' ? null : <Thinking text={reply.thinking} isLive={reply.text === ''} />}
         {isFailed ? (
           <ErrorCard

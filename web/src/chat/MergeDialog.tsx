@@ -42,14 +42,33 @@ function Side({ name, messages }: { name: string; messages: readonly ChatMessage
   return (
     <section className="merge-side" aria-label={name}>
       <h3>{name}</h3>
-      {messages.length === 0 ? <p className="note">Nothing here.</p> : messages.map((message) => <MessageText key={message.id} message={message} />)}
+      {messages.length === 0 ? (
+        <p className="note">Nothing here.</p>
+      ) : (
+        messages.map((message) => <MessageText key={message.id} message={message} />)
+      )}
     </section>
   );
 }
 
-const PICKS = [['ours', 'Left'], ['theirs', 'Right'], ['both', 'Both'], ['neither', 'Neither']] as const;
+const PICKS = [
+  ['ours', 'Left'],
+  ['theirs', 'Right'],
+  ['both', 'Both'],
+  ['neither', 'Neither'],
+] as const;
 
-function ConflictRow({ id, content, merge, conflict }: { id: string; content: ChatContent; merge: Merge; conflict: Conflict }) {
+function ConflictRow({
+  id,
+  content,
+  merge,
+  conflict,
+}: {
+  id: string;
+  content: ChatContent;
+  merge: Merge;
+  conflict: Conflict;
+}) {
   const [ours, theirs] = [merge.target, merge.source].map((name) => content.branches[name]?.head ?? null);
   return (
     <fieldset className="conflict" data-picked={conflict.pick ?? ''}>
@@ -61,7 +80,12 @@ function ConflictRow({ id, content, merge, conflict }: { id: string; content: Ch
       <div className="picks">
         {PICKS.map(([pick, label]) => (
           <label key={pick} className="check">
-            <input type="radio" name={conflict.id} checked={conflict.pick === pick} onChange={() => void resolveConflict(id, conflict.id, pick)} />
+            <input
+              type="radio"
+              name={conflict.id}
+              checked={conflict.pick === pick}
+              onChange={() => void resolveConflict(id, conflict.id, pick)}
+            />
             {label}
           </label>
         ))}
@@ -74,17 +98,35 @@ function ProposalView({ id, merge }: { id: string; merge: Merge }) {
   const { proposal } = merge;
   const [text, setText] = useState<string | null>(null);
   if (proposal === undefined) return null;
-  if (proposal.phase === 'wanted' || proposal.phase === 'asked') return <p role="status">The model writes a message that joins both branches…</p>;
+  if (proposal.phase === 'wanted' || proposal.phase === 'asked')
+    return <p role="status">The model writes a message that joins both branches…</p>;
   return (
     <div className="form">
-      {proposal.error?.message ? <p className="note" role="alert">{proposal.error.message}</p> : null}
+      {proposal.error?.message ? (
+        <p className="note" role="alert">
+          {proposal.error.message}
+        </p>
+      ) : null}
       <label className="label">
         The message that joins both
-        <textarea className="field" rows={8} value={text ?? proposal.text ?? ''} onChange={(event) => setText(event.target.value)} />
+        <textarea
+          className="field"
+          rows={8}
+          value={text ?? proposal.text ?? ''}
+          onChange={(event) => setText(event.target.value)}
+        />
       </label>
       <div className="picks">
-        <button type="button" disabled={text === null || text.trim() === ''} onClick={() => void propose(id, text ?? '').then(() => setText(null))}>Use this text</button>
-        <button type="button" className="quiet" onClick={() => void propose(id)}>Ask the model again</button>
+        <button
+          type="button"
+          disabled={text === null || text.trim() === ''}
+          onClick={() => void propose(id, text ?? '').then(() => setText(null))}
+        >
+          Use this text
+        </button>
+        <button type="button" className="quiet" onClick={() => void propose(id)}>
+          Ask the model again
+        </button>
       </div>
     </div>
   );
@@ -96,8 +138,12 @@ function PlannedMerge({ id, content, merge }: { id: string; content: ChatContent
   if (merge.conflicts.length > 0) {
     return (
       <>
-        <p className="note" role="status">{open === 0 ? 'Everything is decided.' : `${open} of ${merge.conflicts.length} still to decide.`}</p>
-        {merge.conflicts.map((conflict) => <ConflictRow key={conflict.id} id={id} content={content} merge={merge} conflict={conflict} />)}
+        <p className="note" role="status">
+          {open === 0 ? 'Everything is decided.' : `${open} of ${merge.conflicts.length} still to decide.`}
+        </p>
+        {merge.conflicts.map((conflict) => (
+          <ConflictRow key={conflict.id} id={id} content={content} merge={merge} conflict={conflict} />
+        ))}
       </>
     );
   }
@@ -129,8 +175,17 @@ export function MergeDialog({ id, content, source, canConfirm, onClose }: Props)
         onClose={cancel}
         actions={
           <>
-            <button type="button" onClick={cancel}>Cancel the merge</button>
-            <button type="button" className="primary" disabled={!canConfirm} onClick={() => void confirmMerge(id).then(onClose)}>Merge</button>
+            <button type="button" onClick={cancel}>
+              Cancel the merge
+            </button>
+            <button
+              type="button"
+              className="primary"
+              disabled={!canConfirm}
+              onClick={() => void confirmMerge(id).then(onClose)}
+            >
+              Merge
+            </button>
           </>
         }
       >
@@ -143,12 +198,20 @@ export function MergeDialog({ id, content, source, canConfirm, onClose }: Props)
     <Dialog
       title={`Merge “${source}” into “${content.branch}”`}
       onClose={onClose}
-      actions={<button type="button" className="primary" onClick={() => void beginMerge(id, source, strategy)}>Show both sides</button>}
+      actions={
+        <button type="button" className="primary" onClick={() => void beginMerge(id, source, strategy)}>
+          Show both sides
+        </button>
+      }
     >
       {STRATEGIES.map(([name, label, about]) => (
         <label key={name} className="check choice">
           <input type="radio" name="strategy" checked={strategy === name} onChange={() => setStrategy(name)} />
-          <span><strong>{label}</strong><br />{about}</span>
+          <span>
+            <strong>{label}</strong>
+            <br />
+            {about}
+          </span>
         </label>
       ))}
     </Dialog>

@@ -46,9 +46,27 @@ function Versions({ id, versions, actions }: { id: string; versions: string; act
   };
   return (
     <span className="versions" role="group" aria-label="Versions">
-      <button type="button" className="quiet" aria-label="Previous version" disabled={index === 0 || !actions.canChange} onClick={() => go(-1)}>‹</button>
-      <span className="mono">{index + 1}/{ids.length}</span>
-      <button type="button" className="quiet" aria-label="Next version" disabled={index === ids.length - 1 || !actions.canChange} onClick={() => go(1)}>›</button>
+      <button
+        type="button"
+        className="quiet"
+        aria-label="Previous version"
+        disabled={index === 0 || !actions.canChange}
+        onClick={() => go(-1)}
+      >
+        ‹
+      </button>
+      <span className="mono">
+        {index + 1}/{ids.length}
+      </span>
+      <button
+        type="button"
+        className="quiet"
+        aria-label="Next version"
+        disabled={index === ids.length - 1 || !actions.canChange}
+        onClick={() => go(1)}
+      >
+        ›
+      </button>
     </span>
   );
 }
@@ -78,9 +96,24 @@ function Actions({ message, ms, versions, actions }: Pick<Props, 'message' | 'ms
       <Figures message={message} ms={ms} />
       <span className="row-actions">
         {text === '' ? null : <CopyButton text={text} />}
-        {message.role === 'user' ? <button type="button" className="quiet" disabled={!actions.canChange} onClick={() => actions.edit(message)}>Edit</button> : null}
-        {message.role === 'assistant' ? <button type="button" className="quiet" disabled={!actions.canChange} onClick={() => actions.regenerate(message)}>Regenerate</button> : null}
-        <Menu label="More" items={items}>⋯</Menu>
+        {message.role === 'user' ? (
+          <button type="button" className="quiet" disabled={!actions.canChange} onClick={() => actions.edit(message)}>
+            Edit
+          </button>
+        ) : null}
+        {message.role === 'assistant' ? (
+          <button
+            type="button"
+            className="quiet"
+            disabled={!actions.canChange}
+            onClick={() => actions.regenerate(message)}
+          >
+            Regenerate
+          </button>
+        ) : null}
+        <Menu label="More" items={items}>
+          ⋯
+        </Menu>
       </span>
     </div>
   );
@@ -90,12 +123,25 @@ function Side({ track, checkpoint, actions }: Pick<Props, 'track' | 'checkpoint'
   if (track.forks.length === 0 && checkpoint === null) return null;
   return (
     <aside className="row-side" aria-label="Branches and checkpoints here">
-      {checkpoint === null ? null : <p className="checkpoint"><span aria-hidden="true">⚑</span> {checkpoint.name ?? `turn ${checkpoint.turn}`}</p>}
+      {checkpoint === null ? null : (
+        <p className="checkpoint">
+          <span aria-hidden="true">⚑</span> {checkpoint.name ?? `turn ${checkpoint.turn}`}
+        </p>
+      )}
       {track.forks.map((fork) => (
         <p key={fork.branch}>
-          <button type="button" className="branch-link" disabled={!actions.canChange} onClick={() => actions.switchTo(fork.branch)}>Branch “{fork.branch}”</button>
+          <button
+            type="button"
+            className="branch-link"
+            disabled={!actions.canChange}
+            onClick={() => actions.switchTo(fork.branch)}
+          >
+            Branch “{fork.branch}”
+          </button>
           <br />
-          {plural(fork.count, 'message')}{fork.at === null ? '' : `, left ${formatTime(fork.at)}`}{fork.isClosed ? ', closed' : ''}
+          {plural(fork.count, 'message')}
+          {fork.at === null ? '' : `, left ${formatTime(fork.at)}`}
+          {fork.isClosed ? ', closed' : ''}
         </p>
       ))}
     </aside>
@@ -106,17 +152,27 @@ function Side({ track, checkpoint, actions }: Pick<Props, 'track' | 'checkpoint'
 export const MessageRow = memo(function MessageRow(props: Props) {
   const { message, track, checkpoint, isFirst, isLast, isEdited, actions, callState } = props;
   return (
-    <article className={`row ${message.role}`} data-message={message.id} aria-label={`${NAMES[message.role]}, turn ${message.turn}`}>
+    <article
+      className={`row ${message.role}`}
+      data-message={message.id}
+      aria-label={`${NAMES[message.role]}, turn ${message.turn}`}
+    >
       <Track row={track} isFirst={isFirst} isLast={isLast} isLive={false} />
       <div className="row-body">
         <div className="who">
           {NAMES[message.role]}
-          <span>{[message.at === undefined ? '' : formatTime(message.at), message.source ?? ''].filter(Boolean).join(' · ')}</span>
+          <span>
+            {[message.at === undefined ? '' : formatTime(message.at), message.source ?? ''].filter(Boolean).join(' · ')}
+          </span>
           {message.interrupted ? <span className="cut">incomplete</span> : null}
           {message.mergedFrom === undefined ? null : <span>merged</span>}
         </div>
         {isEdited ? (
-          <EditField text={textOf(message.parts)} onSave={(text) => actions.saveEdit(message, text)} onCancel={actions.cancelEdit} />
+          <EditField
+            text={textOf(message.parts)}
+            onSave={(text) => actions.saveEdit(message, text)}
+            onCancel={actions.cancelEdit}
+          />
         ) : (
           <Parts message={message} callState={callState} />
         )}

@@ -22,7 +22,10 @@ const STATIONS = [
 function useTools(): readonly ToolRow[] {
   const [tools, setTools] = useState<readonly ToolRow[]>([]);
   useEffect(() => {
-    get<ToolList>('/tools').then((list) => setTools(list.items), () => undefined);
+    get<ToolList>('/tools').then(
+      (list) => setTools(list.items),
+      () => undefined,
+    );
   }, []);
   return tools;
 }
@@ -33,10 +36,21 @@ const DEMO = 'scripted:demo';
 function firstModel(models: readonly ModelRow[] | null, last: string | null): string | null {
   const usable = (models ?? []).filter((row) => row.usable);
   if (last !== null) return last;
-  return (usable.find((row) => !row.reference.startsWith('scripted:')) ?? usable.find((row) => row.reference === DEMO) ?? usable[0])?.reference ?? null;
+  return (
+    (
+      usable.find((row) => !row.reference.startsWith('scripted:')) ??
+      usable.find((row) => row.reference === DEMO) ??
+      usable[0]
+    )?.reference ?? null
+  );
 }
 
-async function createChat(model: string | null, system: string, tools: readonly string[], parts: readonly Part[]): Promise<void> {
+async function createChat(
+  model: string | null,
+  system: string,
+  tools: readonly string[],
+  parts: readonly Part[],
+): Promise<void> {
   const settings = {
     kind: 'chat',
     model,
@@ -74,10 +88,19 @@ export function NewChat() {
   return (
     <div className="screen-body new-chat">
       <div className="form">
-        <p className="lead">Say something to begin. Every step is kept: the conversation can be branched, rewound and continued at any time.</p>
+        <p className="lead">
+          Say something to begin. Every step is kept: the conversation can be branched, rewound and continued at any
+          time.
+        </p>
         <div className="label">
           Model
-          <div><button type="button" onClick={() => setPicking(true)}><span className="mono">{model === null ? (models === null ? '…' : 'choose a model') : modelName(model)}</span></button></div>
+          <div>
+            <button type="button" onClick={() => setPicking(true)}>
+              <span className="mono">
+                {model === null ? (models === null ? '…' : 'choose a model') : modelName(model)}
+              </span>
+            </button>
+          </div>
         </div>
         <details className="more">
           <summary>System prompt and tools</summary>
@@ -87,18 +110,44 @@ export function NewChat() {
           </label>
           <fieldset className="tools">
             <legend>Tools</legend>
-            {tools.length === 0 ? <p className="note">This server offers no tools. With --workspace FOLDER it does.</p> : null}
+            {tools.length === 0 ? (
+              <p className="note">This server offers no tools. With --workspace FOLDER it does.</p>
+            ) : null}
             {tools.map((tool) => (
               <label key={tool.name} className="check">
-                <input type="checkbox" checked={chosen.includes(tool.name)} onChange={(event) => setChosen(event.target.checked ? [...chosen, tool.name] : chosen.filter((name) => name !== tool.name))} />
-                <span><span className="mono">{tool.name}</span> {tool.risk === null ? null : <span className="risk" data-risk={tool.risk}>{tool.risk}</span>}<br /><small className="note">{tool.description}</small></span>
+                <input
+                  type="checkbox"
+                  checked={chosen.includes(tool.name)}
+                  onChange={(event) =>
+                    setChosen(
+                      event.target.checked ? [...chosen, tool.name] : chosen.filter((name) => name !== tool.name),
+                    )
+                  }
+                />
+                <span>
+                  <span className="mono">{tool.name}</span>{' '}
+                  {tool.risk === null ? null : (
+                    <span className="risk" data-risk={tool.risk}>
+                      {tool.risk}
+                    </span>
+                  )}
+                  <br />
+                  <small className="note">{tool.description}</small>
+                </span>
               </label>
             ))}
           </fieldset>
         </details>
       </div>
       <StateTrack label="The states of a reply" stations={STATIONS} />
-      <Composer ref={composer} draftName="new" placeholder="Say something" isRunning={false} canSend={model !== null} onSend={send} />
+      <Composer
+        ref={composer}
+        draftName="new"
+        placeholder="Say something"
+        isRunning={false}
+        canSend={model !== null}
+        onSend={send}
+      />
       {isPicking ? <ModelPicker current={model} onPick={lastModel.set} onClose={() => setPicking(false)} /> : null}
     </div>
   );

@@ -18,7 +18,8 @@ interface Props {
 
 function ImageView({ mediaType, data }: { mediaType: string; data?: string | undefined }) {
   // A picture that is named by an address is not loaded: the page speaks to its server alone.
-  if (data === undefined || !/^image\/(png|jpeg|gif|webp)$/.test(mediaType)) return <p className="note">[image, {mediaType}]</p>;
+  if (data === undefined || !/^image\/(png|jpeg|gif|webp)$/.test(mediaType))
+    return <p className="note">[image, {mediaType}]</p>;
   return <img className="picture" src={`data:${mediaType};base64,${data}`} alt="Attached" />;
 }
 
@@ -33,7 +34,16 @@ function PartView({ part, role, callState }: { part: Part; role: string; callSta
       return <ImageView mediaType={part.mediaType} data={part.data} />;
     case 'toolCall': {
       const { status, result, ms, progress } = callState(part);
-      return <ToolCard name={part.name} status={status} input={part.arguments} ms={ms} progress={progress} result={result === null ? undefined : resultText(result)} />;
+      return (
+        <ToolCard
+          name={part.name}
+          status={status}
+          input={part.arguments}
+          ms={ms}
+          progress={progress}
+          result={result === null ? undefined : resultText(result)}
+        />
+      );
     }
     default:
       return null;

@@ -21,7 +21,11 @@ export function Track({ row, isFirst, isLast, isLive }: Props) {
         <path key={lane} className="lane" d={`M${laneX(lane)} 0V${FAR}`} />
       ))}
       {forks.map((fork) => (
-        <path key={fork.branch} className={fork.isClosed ? 'lane' : 'lane open'} d={`M${MAIN} 14C${MAIN} 40 ${laneX(fork.lane)} 30 ${laneX(fork.lane)} 56V${FAR}`} />
+        <path
+          key={fork.branch}
+          className={fork.isClosed ? 'lane' : 'lane open'}
+          d={`M${MAIN} 14C${MAIN} 40 ${laneX(fork.lane)} 30 ${laneX(fork.lane)} 56V${FAR}`}
+        />
       ))}
       {row.joining.map((lane) => (
         <path key={lane} className="lane" d={`M${laneX(lane)} -14C${laneX(lane)} 6 ${MAIN} -8 ${MAIN} 14`} />

@@ -36,15 +36,19 @@ export const answerRequest = (id: string, requestId: string, answer: Omit<Respon
 export const switchBranch = (id: string, branch: string) => act(id, () => perform(id, 'switch', { branch }));
 export const closeBranch = (id: string, branch: string) => act(id, () => perform(id, 'close', { branch }));
 export const chooseModel = (id: string, model: string) => act(id, () => perform(id, 'use_model', { model }));
-export const renameChat = (id: string, title: string) => act(id, () => patch(threadPath(id), { title: title.trim() || null }));
+export const renameChat = (id: string, title: string) =>
+  act(id, () => patch(threadPath(id), { title: title.trim() || null }));
 
 export async function rewindTo(id: string, message: string, back: string | null): Promise<void> {
   const done = await act(id, () => perform(id, 'rewind', { message }));
   if (done === undefined || back === null) return;
-  notify('Went back. Later messages are kept.', { action: { label: 'Undo', run: () => void act(id, () => perform(id, 'rewind', { message: back })) } });
+  notify('Went back. Later messages are kept.', {
+    action: { label: 'Undo', run: () => void act(id, () => perform(id, 'rewind', { message: back })) },
+  });
 }
 
-export const rewindToCheckpoint = (id: string, checkpointId: string) => act(id, () => to(id, '/rewind', { checkpointId }));
+export const rewindToCheckpoint = (id: string, checkpointId: string) =>
+  act(id, () => to(id, '/rewind', { checkpointId }));
 
 export async function addCheckpoint(id: string, name: string): Promise<void> {
   const done = await act(id, () => to(id, '/checkpoints', name.trim() ? { name: name.trim() } : {}));
@@ -57,13 +61,19 @@ function fork(id: string, from: string | null, name: string): Promise<OpenedThre
 }
 
 /** Open or drop a branch that another client has planned. */
-export const endFork = (id: string, isOpened: boolean) => act(id, () => perform(id, isOpened ? 'confirm_fork' : 'cancel_fork'));
+export const endFork = (id: string, isOpened: boolean) =>
+  act(id, () => perform(id, isOpened ? 'confirm_fork' : 'cancel_fork'));
 
 export const branchFrom = (id: string, from: string, content: ChatContent) =>
   act(id, () => fork(id, from, branchName('branch', content)));
 
 /** Send another version of a message, on a branch of its own; the first version stays where it is. */
-export async function editMessage(id: string, message: ChatMessage, text: string, content: ChatContent): Promise<boolean> {
+export async function editMessage(
+  id: string,
+  message: ChatMessage,
+  text: string,
+  content: ChatContent,
+): Promise<boolean> {
   const others = message.parts.filter((part) => part.type === 'image');
   const done = await act(id, async () => {
     try {
@@ -86,9 +96,12 @@ export function regenerate(id: string, message: ChatMessage, isLast: boolean, co
   });
 }
 
-export const beginMerge = (id: string, source: string, strategy: string) => act(id, () => to(id, '/merge', { source, strategy }));
-export const resolveConflict = (id: string, conflict: string, pick: string) => act(id, () => to(id, '/merge/resolve', { conflict, pick }));
-export const propose = (id: string, text?: string) => act(id, () => perform(id, 'propose', text === undefined ? {} : { text }));
+export const beginMerge = (id: string, source: string, strategy: string) =>
+  act(id, () => to(id, '/merge', { source, strategy }));
+export const resolveConflict = (id: string, conflict: string, pick: string) =>
+  act(id, () => to(id, '/merge/resolve', { conflict, pick }));
+export const propose = (id: string, text?: string) =>
+  act(id, () => perform(id, 'propose', text === undefined ? {} : { text }));
 export const cancelMerge = (id: string) => act(id, () => to(id, '/merge/cancel'));
 export async function confirmMerge(id: string): Promise<void> {
   if ((await act(id, () => to(id, '/merge/confirm'))) !== undefined) notify('Merged');

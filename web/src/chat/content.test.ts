@@ -1,17 +1,50 @@
 import { expect, test } from 'vitest';
-import { branchName, childrenOf, EMPTY, latestAfter, pathTo, siblingsOf, wayTo, type Branch, type ChatContent, type ChatMessage } from './content';
+import {
+  branchName,
+  childrenOf,
+  EMPTY,
+  latestAfter,
+  pathTo,
+  siblingsOf,
+  wayTo,
+  type Branch,
+  type ChatContent,
+  type ChatMessage,
+} from './content';
 import { trackOf } from './track';
 import { moveDown, moveUp } from './useWindow';
 
 const message = (id: string, parent: string | null, more: Partial<ChatMessage> = {}): ChatMessage => ({
-  id, parent, role: 'user', parts: [{ type: 'text', text: id }], turn: 1, tokens: 1, at: Number(id.slice(1)), ...more,
+  id,
+  parent,
+  role: 'user',
+  parts: [{ type: 'text', text: id }],
+  turn: 1,
+  tokens: 1,
+  at: Number(id.slice(1)),
+  ...more,
 });
-const branch = (name: string, head: string, more: Partial<Branch> = {}): Branch => ({ name, head, parent: null, forkPoint: null, mergedInto: null, ...more });
+const branch = (name: string, head: string, more: Partial<Branch> = {}): Branch => ({
+  name,
+  head,
+  parent: null,
+  forkPoint: null,
+  mergedInto: null,
+  ...more,
+});
 const byId = (list: ChatMessage[]) => Object.fromEntries(list.map((item) => [item.id, item]));
 
 const content: ChatContent = {
   ...EMPTY,
-  messages: byId([message('m1', null), message('m2', 'm1'), message('m3', 'm2'), message('m4', 'm2'), message('m5', 'm4'), message('m6', 'm3'), message('m7', 'm6', { mergedFrom: 'm5' })]),
+  messages: byId([
+    message('m1', null),
+    message('m2', 'm1'),
+    message('m3', 'm2'),
+    message('m4', 'm2'),
+    message('m5', 'm4'),
+    message('m6', 'm3'),
+    message('m7', 'm6', { mergedFrom: 'm5' }),
+  ]),
   branches: { main: branch('main', 'm7'), other: branch('other', 'm5') },
 };
 
@@ -31,7 +64,9 @@ test('a version is shown by the branch that has it, or by going to its latest en
 });
 
 test('a path of ten thousand messages is found', () => {
-  const long = byId(Array.from({ length: 10_000 }, (_, index) => message(`m${index + 1}`, index === 0 ? null : `m${index}`)));
+  const long = byId(
+    Array.from({ length: 10_000 }, (_, index) => message(`m${index + 1}`, index === 0 ? null : `m${index}`)),
+  );
   expect(pathTo(long, 'm10000')).toHaveLength(10_000);
   expect(latestAfter('m1', long)).toBe('m10000');
 });

@@ -1,13 +1,42 @@
 /** The content of a chat, and what is read from its tree of messages. */
 
-export interface TextPart { type: 'text'; text: string }
-export interface ImagePart { type: 'image'; mediaType: string; data?: string; url?: string }
-export interface ThinkingPart { type: 'thinking'; text: string; redacted?: boolean }
-export interface CallPart { type: 'toolCall'; id: string; name: string; arguments: string }
-export interface ResultPart { type: 'toolResult'; callId: string; parts: (TextPart | ImagePart)[]; isError?: boolean }
+export interface TextPart {
+  type: 'text';
+  text: string;
+}
+export interface ImagePart {
+  type: 'image';
+  mediaType: string;
+  data?: string;
+  url?: string;
+}
+export interface ThinkingPart {
+  type: 'thinking';
+  text: string;
+  redacted?: boolean;
+}
+export interface CallPart {
+  type: 'toolCall';
+  id: string;
+  name: string;
+  arguments: string;
+}
+export interface ResultPart {
+  type: 'toolResult';
+  callId: string;
+  parts: (TextPart | ImagePart)[];
+  isError?: boolean;
+}
 export type Part = TextPart | ImagePart | ThinkingPart | CallPart | ResultPart;
 
-export interface Usage { input: number; output: number; cachedRead: number; cachedWrite: number; reasoning: number; estimated: boolean }
+export interface Usage {
+  input: number;
+  output: number;
+  cachedRead: number;
+  cachedWrite: number;
+  reasoning: number;
+  estimated: boolean;
+}
 
 export interface ChatMessage {
   id: string;
@@ -27,10 +56,33 @@ export interface ChatMessage {
   derivedFrom?: string[];
 }
 
-export interface Branch { name: string; head: string | null; parent: string | null; forkPoint: string | null; mergedInto: string | null }
-export interface Checkpoint { id: string; head: string | null; branch: string; turn: number; name?: string; at?: number }
-export interface Conflict { id: string; item: string; ours: string | null; theirs: string | null; pick: string | null }
-export interface Proposal { phase: 'wanted' | 'asked' | 'ready' | 'missing'; text: string | null; error: { message?: string } | null }
+export interface Branch {
+  name: string;
+  head: string | null;
+  parent: string | null;
+  forkPoint: string | null;
+  mergedInto: string | null;
+}
+export interface Checkpoint {
+  id: string;
+  head: string | null;
+  branch: string;
+  turn: number;
+  name?: string;
+  at?: number;
+}
+export interface Conflict {
+  id: string;
+  item: string;
+  ours: string | null;
+  theirs: string | null;
+  pick: string | null;
+}
+export interface Proposal {
+  phase: 'wanted' | 'asked' | 'ready' | 'missing';
+  text: string | null;
+  error: { message?: string } | null;
+}
 export interface Merge {
   source: string;
   target: string;
@@ -39,10 +91,22 @@ export interface Merge {
   conflicts: Conflict[];
   proposal?: Proposal;
 }
-export interface ChatError { code?: string; message?: string; recoverable?: boolean; retryAfterMs?: number }
+export interface ChatError {
+  code?: string;
+  message?: string;
+  recoverable?: boolean;
+  retryAfterMs?: number;
+}
 
 export interface ChatContent {
-  config: { model: string | null; system: string | null; contextLimit: number; compressAt: number; onBusy: string; maxBranches: number };
+  config: {
+    model: string | null;
+    system: string | null;
+    contextLimit: number;
+    compressAt: number;
+    onBusy: string;
+    maxBranches: number;
+  };
   messages: Record<string, ChatMessage>;
   branches: Record<string, Branch>;
   closed: Record<string, Branch>;
@@ -61,7 +125,7 @@ type Messages = Record<string, ChatMessage>;
 /** The messages from the beginning to a message. */
 export function pathTo(messages: Messages, head: string | null): ChatMessage[] {
   const path: ChatMessage[] = [];
-  for (let id = head; id !== null; ) {
+  for (let id = head; id !== null;) {
     const message: ChatMessage | undefined = messages[id];
     if (message === undefined) break;
     path.push(message);
@@ -104,13 +168,20 @@ export function latestAfter(id: string, messages: Messages): string {
 
 /** How to show a version of a message: by a branch that has it, or by moving the current one. */
 export function wayTo(id: string, content: ChatContent): { branch: string } | { message: string } {
-  const holders = Object.values(content.branches).filter((branch) => pathTo(content.messages, branch.head).some((message) => message.id === id));
-  const [latest] = holders.sort((a, b) => (content.messages[b.head ?? '']?.at ?? 0) - (content.messages[a.head ?? '']?.at ?? 0));
+  const holders = Object.values(content.branches).filter((branch) =>
+    pathTo(content.messages, branch.head).some((message) => message.id === id),
+  );
+  const [latest] = holders.sort(
+    (a, b) => (content.messages[b.head ?? '']?.at ?? 0) - (content.messages[a.head ?? '']?.at ?? 0),
+  );
   return latest === undefined ? { message: latestAfter(id, content.messages) } : { branch: latest.name };
 }
 
 export const textOf = (parts: readonly Part[]): string =>
-  parts.map((part) => (part.type === 'text' ? part.text : '')).filter(Boolean).join('\n\n');
+  parts
+    .map((part) => (part.type === 'text' ? part.text : ''))
+    .filter(Boolean)
+    .join('\n\n');
 
 export function resultText(result: ResultPart): string {
   return result.parts.map((part) => (part.type === 'text' ? part.text : `[image, ${part.mediaType}]`)).join('\n');
@@ -141,7 +212,9 @@ export function branchName(text: string, content: ChatContent): string {
 
 /** The beginning of a message. */
 export function shortTextOf(content: ChatContent, id: string | null): string {
-  const text = textOf(content.messages[id ?? '']?.parts ?? []).replace(/\s+/g, ' ').trim();
+  const text = textOf(content.messages[id ?? '']?.parts ?? [])
+    .replace(/\s+/g, ' ')
+    .trim();
   return text.length <= 40 ? text || 'the beginning' : `${text.slice(0, 39)}…`;
 }
 

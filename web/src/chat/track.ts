@@ -29,9 +29,14 @@ interface Line extends Fork {
 
 function linesOf(content: ChatContent, path: readonly ChatMessage[]): Line[] {
   const place = new Map(path.map((message, index) => [message.id, index]));
-  const merges = new Map(path.flatMap((message, index) => (message.mergedFrom === undefined ? [] : [[message.mergedFrom, index] as const])));
+  const merges = new Map(
+    path.flatMap((message, index) => (message.mergedFrom === undefined ? [] : [[message.mergedFrom, index] as const])),
+  );
   const lines: Line[] = [];
-  for (const [branches, isClosed] of [[content.branches, false], [content.closed, true]] as const) {
+  for (const [branches, isClosed] of [
+    [content.branches, false],
+    [content.closed, true],
+  ] as const) {
     for (const branch of Object.values(branches)) {
       if (branch.name === content.branch) continue;
       const own = pathTo(content.messages, branch.head);
@@ -39,7 +44,15 @@ function linesOf(content: ChatContent, path: readonly ChatMessage[]): Line[] {
       if (first < 0) continue;
       const from = first === 0 ? -1 : (place.get(own[first - 1]?.id ?? '') ?? -1);
       const to = merges.get(branch.head ?? '') ?? null;
-      lines.push({ branch: branch.name, count: own.length - first, at: own[first]?.at ?? null, isClosed, lane: 0, from, to });
+      lines.push({
+        branch: branch.name,
+        count: own.length - first,
+        at: own[first]?.at ?? null,
+        isClosed,
+        lane: 0,
+        from,
+        to,
+      });
     }
   }
   return lines.sort((a, b) => a.from - b.from);

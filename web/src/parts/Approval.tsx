@@ -44,20 +44,33 @@ function CallView({ call }: { call: Call }) {
       <div className="card-head">
         <Lamp state="wait" isSilent />
         <strong className="card-name">{call.name ?? 'tool'}</strong>
-        {call.risk === undefined ? null : <span className="risk" data-risk={call.risk}>{call.risk}</span>}
+        {call.risk === undefined ? null : (
+          <span className="risk" data-risk={call.risk}>
+            {call.risk}
+          </span>
+        )}
         {call.reason ? <span className="card-line">{call.reason}</span> : null}
       </div>
       {call.diff ? <DiffView diff={call.diff} path={call.path} /> : null}
-      {call.diff ? null : <CodeBlock code={input === undefined ? (call.text ?? '') : inputText(input)} language="json" label="exact arguments" />}
+      {call.diff ? null : (
+        <CodeBlock
+          code={input === undefined ? (call.text ?? '') : inputText(input)}
+          language="json"
+          label="exact arguments"
+        />
+      )}
     </div>
   );
 }
 
 /** What an answer may allow for longer than once, by the scope; several calls may offer it in different words. */
 export function offeredScopes(request: RequestRow): ScopeOffer[] {
-  const asked = ((request.calls ?? []) as Call[]).filter((call) => call.decision === undefined || call.decision === 'ask');
+  const asked = ((request.calls ?? []) as Call[]).filter(
+    (call) => call.decision === undefined || call.decision === 'ask',
+  );
   const labels = new Map<ScopeOffer['scope'], Set<string>>();
-  for (const { scope, label } of asked.flatMap((call) => call.scopes ?? [])) labels.set(scope, (labels.get(scope) ?? new Set()).add(label));
+  for (const { scope, label } of asked.flatMap((call) => call.scopes ?? []))
+    labels.set(scope, (labels.get(scope) ?? new Set()).add(label));
   return [...labels].map(([scope, words]) => ({ scope, label: [...words].join(', ') }));
 }
 
@@ -74,7 +87,9 @@ export function Approval({ request, since = null, onAnswer, children }: Props) {
   return (
     <div className="card ask" role="group" aria-label={`Permission: ${calls.map((call) => call.name).join(', ')}`}>
       <div className="ask-head">
-        <span>{calls.length > 1 ? `${calls.length} calls need your permission` : 'This call needs your permission'}</span>
+        <span>
+          {calls.length > 1 ? `${calls.length} calls need your permission` : 'This call needs your permission'}
+        </span>
         {since === null ? null : <span className="card-time">waiting {formatClock(now - since)}</span>}
       </div>
       {calls.map((call, index) => (

@@ -32,7 +32,9 @@ export const CodeBlock = memo(function CodeBlock({ code, language = '', isComple
       </div>
       <pre tabIndex={0} aria-label={`Code${language ? `, ${language}` : ''}`} role="region">
         {/* Another key for other code: the highlighter has replaced what React knows. */}
-        <code ref={place} key={`${language} ${code}`}>{code}</code>
+        <code ref={place} key={`${language} ${code}`}>
+          {code}
+        </code>
       </pre>
     </div>
   );

@@ -29,7 +29,9 @@ export function KeyMap({ onClose }: { onClose: () => void }) {
       {groups.map((group) => (
         <section key={group}>
           <h3>{group}</h3>
-          <dl className="keys">{commands.filter((item) => item.group === group).map((item) => row(item.keys ?? '', item.label))}</dl>
+          <dl className="keys">
+            {commands.filter((item) => item.group === group).map((item) => row(item.keys ?? '', item.label))}
+          </dl>
         </section>
       ))}
       <section>

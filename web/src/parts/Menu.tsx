@@ -8,7 +8,17 @@ export interface MenuItem {
 }
 
 /** A button that opens a list of actions. */
-export function Menu({ label, items, children, className = 'quiet' }: { label: string; items: readonly MenuItem[]; children: ReactNode; className?: string }) {
+export function Menu({
+  label,
+  items,
+  children,
+  className = 'quiet',
+}: {
+  label: string;
+  items: readonly MenuItem[];
+  children: ReactNode;
+  className?: string;
+}) {
   const id = useId();
   const [isOpen, setOpen] = useState(false);
   const close = () => document.getElementById(id)?.hidePopover();
@@ -17,7 +27,15 @@ export function Menu({ label, items, children, className = 'quiet' }: { label: s
       <button type="button" className={className} aria-label={label} title={label} popoverTarget={id}>
         {children}
       </button>
-      <span id={id} popover="auto" className="menu" role="group" aria-label={label} onBeforeToggle={(event) => setOpen(event.newState === 'open')} onToggle={(event) => place(event.currentTarget)}>
+      <span
+        id={id}
+        popover="auto"
+        className="menu"
+        role="group"
+        aria-label={label}
+        onBeforeToggle={(event) => setOpen(event.newState === 'open')}
+        onToggle={(event) => place(event.currentTarget)}
+      >
         {(isOpen ? items : []).map((item) => (
           <button
             key={item.label}

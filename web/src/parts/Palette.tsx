@@ -52,7 +52,13 @@ export function Palette({ onClose, more = [] }: { onClose: () => void; more?: re
       />
       <ul className="palette" id={id} role="listbox" aria-label="Commands">
         {shown.map((command) => (
-          <li key={command.id} id={`${id}-${command.id}`} role="option" aria-selected={command === chosen} onClick={() => run(command)}>
+          <li
+            key={command.id}
+            id={`${id}-${command.id}`}
+            role="option"
+            aria-selected={command === chosen}
+            onClick={() => run(command)}
+          >
             <span className="palette-group">{command.group}</span>
             <span className="palette-label">{command.label}</span>
             {command.keys === undefined ? null : <kbd>{keyLabel(command.keys)}</kbd>}

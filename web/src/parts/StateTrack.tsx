@@ -14,7 +14,10 @@ export function StateTrack({ label, stations }: { label: string; stations: reado
       {stations.map((station) => (
         <li key={station.name}>
           {station.event === undefined ? null : <span className="state-event">{station.event}</span>}
-          <span className="plate"><Lamp state={station.state} isSilent />{station.name}</span>
+          <span className="plate">
+            <Lamp state={station.state} isSilent />
+            {station.name}
+          </span>
         </li>
       ))}
     </ol>

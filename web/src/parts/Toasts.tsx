@@ -23,7 +23,10 @@ export function dismiss(id: number): void {
   set(toasts.filter((toast) => toast.id !== id));
 }
 
-export function notify(text: string, options: { action?: Toast['action']; isError?: boolean; ms?: number } = {}): number {
+export function notify(
+  text: string,
+  options: { action?: Toast['action']; isError?: boolean; ms?: number } = {},
+): number {
   const id = nextId;
   nextId += 1;
   const { action, isError = false, ms = SHOWN_MS } = options;

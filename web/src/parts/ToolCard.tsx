@@ -20,7 +20,13 @@ interface Props {
   children?: ReactNode;
 }
 
-const LAMPS: Record<ToolStatus, LampState> = { running: 'live', waiting: 'wait', done: 'done', failed: 'stop', cancelled: 'held' };
+const LAMPS: Record<ToolStatus, LampState> = {
+  running: 'live',
+  waiting: 'wait',
+  done: 'done',
+  failed: 'stop',
+  cancelled: 'held',
+};
 
 export function inputText(input: unknown): string {
   if (typeof input !== 'string') return JSON.stringify(input ?? {}, null, 2);

@@ -12,7 +12,9 @@ export function Transcript({ page }: { page: OpenedThread }) {
   const turns = (page.content?.['turns'] ?? []) as Turn[];
   return (
     <section className="screen" aria-label={page.title}>
-      <header className="screen-head"><h1>{page.title}</h1></header>
+      <header className="screen-head">
+        <h1>{page.title}</h1>
+      </header>
       <div className="screen-body transcript">
         <ErrorCard title="This thread cannot be continued here" message={page.problem ?? 'It can be read only.'} />
         {turns.map((turn, index) => (

@@ -22,7 +22,8 @@ print("b")
 
 The end`;
 
-const flat = (parser: BlockParser, text: string) => parser.parse(text).map((block) => (block.kind === 'html' ? block.html : block.code));
+const flat = (parser: BlockParser, text: string) =>
+  parser.parse(text).map((block) => (block.kind === 'html' ? block.html : block.code));
 
 test('a text that grows letter by letter has the blocks of the whole', () => {
   const growing = new BlockParser();
@@ -53,5 +54,7 @@ test('a fence is closed once its last line is there', () => {
 
 test('HTML is shown as text, but for plain tags', () => {
   const [block] = new BlockParser().parse('H<sub>2</sub>O <img src=x onerror="a()"> <b onclick="a()">b</b>');
-  expect(block).toMatchObject({ html: '<p>H<sub>2</sub>O &lt;img src=x onerror=&quot;a()&quot;&gt; &lt;b onclick=&quot;a()&quot;&gt;b</b></p>\n' });
+  expect(block).toMatchObject({
+    html: '<p>H<sub>2</sub>O &lt;img src=x onerror=&quot;a()&quot;&gt; &lt;b onclick=&quot;a()&quot;&gt;b</b></p>\n',
+  });
 });

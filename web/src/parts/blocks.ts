@@ -37,7 +37,13 @@ function toBlock(token: Token, key: number): Block | null {
   if (token.type === 'space') return null;
   if (token.type === 'code') {
     const { text, lang, raw } = token as Tokens.Code;
-    return { kind: 'code', key, code: text, language: (lang ?? '').split(/\s/)[0] ?? '', isClosed: isClosedFence(raw) };
+    return {
+      kind: 'code',
+      key,
+      code: text,
+      language: (lang ?? '').split(/\s/)[0] ?? '',
+      isClosed: isClosedFence(raw),
+    };
   }
   return { kind: 'html', key, html: marked.parser([token]) };
 }

@@ -26,7 +26,10 @@ export function useCommands(commands: readonly Command[]): void {
   const names = commands.map(({ id, label, keys }) => `${id}\t${label}\t${keys ?? ''}`).join('\n');
   useEffect(() => {
     const key = Symbol('commands');
-    const offered = latest.current.map((command, index) => ({ ...command, run: () => latest.current[index]?.run() }));
+    const offered = latest.current.map((command, index) => ({
+      ...command,
+      run: () => latest.current[index]?.run(),
+    }));
     known.set(key, offered);
     publish();
     return () => {

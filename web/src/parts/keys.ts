@@ -43,6 +43,8 @@ const SHOWN: Record<string, string> = { ArrowUp: '↑', ArrowDown: '↓', ArrowL
 export function keyLabel(keys: string): string {
   return keys
     .split('+')
-    .map((part) => (part === 'Mod' ? (IS_MAC ? '⌘' : 'Ctrl') : (SHOWN[part] ?? (part.length === 1 ? part.toUpperCase() : part))))
+    .map((part) =>
+      part === 'Mod' ? (IS_MAC ? '⌘' : 'Ctrl') : (SHOWN[part] ?? (part.length === 1 ? part.toUpperCase() : part)),
+    )
     .join(IS_MAC ? '' : '+');
 }

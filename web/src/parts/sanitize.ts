@@ -2,9 +2,48 @@
 import DOMPurify from 'dompurify';
 
 const TAGS = [
-  'a', 'b', 'blockquote', 'br', 'code', 'dd', 'del', 'details', 'dl', 'dt', 'em', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'hr',
-  'i', 'input', 'ins', 'kbd', 'li', 'mark', 'ol', 'p', 'pre', 's', 'samp', 'small', 'strong', 'sub', 'summary', 'sup',
-  'table', 'tbody', 'td', 'tfoot', 'th', 'thead', 'tr', 'ul',
+  'a',
+  'b',
+  'blockquote',
+  'br',
+  'code',
+  'dd',
+  'del',
+  'details',
+  'dl',
+  'dt',
+  'em',
+  'h1',
+  'h2',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
+  'hr',
+  'i',
+  'input',
+  'ins',
+  'kbd',
+  'li',
+  'mark',
+  'ol',
+  'p',
+  'pre',
+  's',
+  'samp',
+  'small',
+  'strong',
+  'sub',
+  'summary',
+  'sup',
+  'table',
+  'tbody',
+  'td',
+  'tfoot',
+  'th',
+  'thead',
+  'tr',
+  'ul',
 ];
 const ATTRIBUTES = ['align', 'checked', 'colspan', 'disabled', 'href', 'rowspan', 'start', 'title', 'type'];
 
@@ -26,7 +65,12 @@ const SHARED = { RETURN_DOM_FRAGMENT: true as const, ALLOW_DATA_ATTR: false, ALL
 
 /** The HTML of Markdown as nodes: no scripts, styles, classes, ids, forms or pictures. */
 export function sanitize(html: string): DocumentFragment {
-  return purify.sanitize(html, { ...SHARED, ALLOWED_TAGS: TAGS, ALLOWED_ATTR: ATTRIBUTES, ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i });
+  return purify.sanitize(html, {
+    ...SHARED,
+    ALLOWED_TAGS: TAGS,
+    ALLOWED_ATTR: ATTRIBUTES,
+    ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
+  });
 }
 
 /** The HTML of the highlighter as nodes: spans with classes, and nothing else. */

@@ -10,7 +10,8 @@ export const theme = (): Theme => (document.documentElement.dataset['theme'] ===
 /** Change with the system, as long as no theme was chosen. */
 export function followSystemTheme(): void {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (event) => {
-    if (localStorage.getItem(NAME) === null) document.documentElement.dataset['theme'] = event.matches ? 'dark' : 'light';
+    if (localStorage.getItem(NAME) === null)
+      document.documentElement.dataset['theme'] = event.matches ? 'dark' : 'light';
   });
 }
 

@@ -16,7 +16,12 @@ interface Props {
   now: number;
 }
 
-const WAITING: Record<string, string> = { permission: 'permission', question: 'question', limit: 'limit reached', plan: 'plan to approve' };
+const WAITING: Record<string, string> = {
+  permission: 'permission',
+  question: 'question',
+  limit: 'limit reached',
+  plan: 'plan to approve',
+};
 
 function detailOf(row: ThreadRow): string {
   const parts = [row.kind === 'chat' ? '' : row.kind];
@@ -56,12 +61,20 @@ function RenameField({ row, onDone }: { row: ThreadRow; onDone: () => void }) {
 /** A thread of the list. */
 export const ThreadItem = memo(function ThreadItem({ row, isOpen, isPinned, isUnread, now }: Props) {
   const [isRenaming, setRenaming] = useState(false);
-  if (isRenaming) return <li><RenameField row={row} onDone={() => setRenaming(false)} /></li>;
+  if (isRenaming)
+    return (
+      <li>
+        <RenameField row={row} onDone={() => setRenaming(false)} />
+      </li>
+    );
   const title = row.title || 'Untitled';
   const items = [
     { label: 'Rename', run: () => setRenaming(true) },
     { label: isPinned ? 'Unpin' : 'Pin', run: () => togglePin(row.id) },
-    { label: row.archived ? 'Take out of the archive' : 'Archive', run: () => void archiveThread(row, !row.archived) },
+    {
+      label: row.archived ? 'Take out of the archive' : 'Archive',
+      run: () => void archiveThread(row, !row.archived),
+    },
     ...exportItems(row),
     { label: 'Delete', isDangerous: true, run: () => deleteThread(row) },
   ];
@@ -74,7 +87,9 @@ export const ThreadItem = memo(function ThreadItem({ row, isOpen, isPinned, isUn
         <small>{row.line ?? detailOf(row)}</small>
         {isUnread && !isOpen ? <span className="hidden-text">unread</span> : null}
       </Link>
-      <Menu label={`Actions of ${title}`} items={items}>⋯</Menu>
+      <Menu label={`Actions of ${title}`} items={items}>
+        ⋯
+      </Menu>
     </li>
   );
 });

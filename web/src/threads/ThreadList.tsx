@@ -28,7 +28,9 @@ function useGroups(words: string, isArchive: boolean): { groups: readonly Group[
   const groups = useMemo(() => groupThreads(Object.values(rows), pins, isArchive), [rows, pins, isArchive]);
   // What a search has found is shown as it is now.
   const current = matches?.map((match) => ({ ...(rows[match.id] ?? match), line: match.line ?? '' }));
-  return current === undefined ? { groups, isSearch: false } : { groups: [{ name: 'Found', rows: current }], isSearch: true };
+  return current === undefined
+    ? { groups, isSearch: false }
+    : { groups: [{ name: 'Found', rows: current }], isSearch: true };
 }
 
 /** The list of threads in its groups, with search. */
@@ -47,14 +49,31 @@ export function ThreadList({ openId, isShown, onClose, onKeys }: Props) {
     { id: 'new', group: 'Threads', label: 'New thread', keys: 'n', run: () => navigate('/new') },
     { id: 'search', group: 'Threads', label: 'Search threads', keys: '/', run: () => search.current?.focus() },
     { id: 'import', group: 'Threads', label: 'Import a chat', run: () => file.current?.click() },
-    { id: 'archive-list', group: 'Threads', label: isArchive ? 'Show current threads' : 'Show archived threads', run: () => setArchive(!isArchive) },
+    {
+      id: 'archive-list',
+      group: 'Threads',
+      label: isArchive ? 'Show current threads' : 'Show archived threads',
+      run: () => setArchive(!isArchive),
+    },
   ]);
   return (
     <nav className={isShown ? 'threads shown' : 'threads'} aria-label="Threads">
       <div className="threads-head">
-        <button type="button" className="only-narrow threads-close" onClick={onClose}>Close</button>
-        <Link to="/new" className="button primary" onClick={onClose}>New thread <kbd>N</kbd></Link>
-        <input ref={search} className="field" type="search" aria-label="Search threads" placeholder="Search" value={words} onChange={(event) => setWords(event.target.value)} />
+        <button type="button" className="only-narrow threads-close" onClick={onClose}>
+          Close
+        </button>
+        <Link to="/new" className="button primary" onClick={onClose}>
+          New thread <kbd>N</kbd>
+        </Link>
+        <input
+          ref={search}
+          className="field"
+          type="search"
+          aria-label="Search threads"
+          placeholder="Search"
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+        />
       </div>
       <div className="threads-list">
         {groups.map((group) => (
@@ -62,22 +81,46 @@ export function ThreadList({ openId, isShown, onClose, onKeys }: Props) {
             <h2>{group.name}</h2>
             <ul onClick={(event) => (event.target as Element).closest('a') !== null && onClose()}>
               {group.rows.map((row) => (
-                <ThreadItem key={row.id} row={row} isOpen={row.id === openId} isPinned={pins.includes(row.id)} isUnread={isUnread(row, marks)} now={now} />
+                <ThreadItem
+                  key={row.id}
+                  row={row}
+                  isOpen={row.id === openId}
+                  isPinned={pins.includes(row.id)}
+                  isUnread={isUnread(row, marks)}
+                  now={now}
+                />
               ))}
             </ul>
           </section>
         ))}
-        {count === 0 && isLoaded ? <p className="empty">{isSearch ? 'Nothing was found.' : isArchive ? 'The archive is empty.' : 'No threads yet.'}</p> : null}
-        {problem !== null && !isLoaded ? <p className="empty" role="alert">{problem.message}</p> : null}
-        {next !== null && !isSearch ? <button type="button" className="quiet" onClick={() => void threads.loadMore()}>Show earlier threads</button> : null}
+        {count === 0 && isLoaded ? (
+          <p className="empty">
+            {isSearch ? 'Nothing was found.' : isArchive ? 'The archive is empty.' : 'No threads yet.'}
+          </p>
+        ) : null}
+        {problem !== null && !isLoaded ? (
+          <p className="empty" role="alert">
+            {problem.message}
+          </p>
+        ) : null}
+        {next !== null && !isSearch ? (
+          <button type="button" className="quiet" onClick={() => void threads.loadMore()}>
+            Show earlier threads
+          </button>
+        ) : null}
       </div>
       <div className="threads-foot">
-        <Link to="/inspector" className="button quiet" onClick={onClose}>Inspector</Link>
+        <Link to="/inspector" className="button quiet" onClick={onClose}>
+          Inspector
+        </Link>
         <span className="spring" />
         <Menu
           label="More"
           items={[
-            { label: isArchive ? 'Show current threads' : 'Show archived threads', run: () => setArchive(!isArchive) },
+            {
+              label: isArchive ? 'Show current threads' : 'Show archived threads',
+              run: () => setArchive(!isArchive),
+            },
             { label: 'Import a chat…', run: () => file.current?.click() },
             { label: 'Switch theme', run: switchTheme },
             { label: 'Keys', run: onKeys },

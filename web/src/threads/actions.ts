@@ -39,7 +39,8 @@ export function deleteThread(row: ThreadRow): void {
     return !wasOver;
   };
   const destroy = (): void => {
-    if (end()) remove(threadPath(row.id), { keepalive: true }).catch((error: unknown) => (restore(), notifyError(error)));
+    if (end())
+      remove(threadPath(row.id), { keepalive: true }).catch((error: unknown) => (restore(), notifyError(error)));
   };
   const restore = (): void => {
     threads.hide(row.id, false);
@@ -47,7 +48,10 @@ export function deleteThread(row: ThreadRow): void {
   };
   const timer = setTimeout(destroy, UNDO_MS);
   addEventListener('pagehide', destroy);
-  notify(`Deleted “${row.title || 'Untitled'}”`, { ms: UNDO_MS, action: { label: 'Undo', run: () => void (end() && restore()) } });
+  notify(`Deleted “${row.title || 'Untitled'}”`, {
+    ms: UNDO_MS,
+    action: { label: 'Undo', run: () => void (end() && restore()) },
+  });
 }
 
 export function exportThread(row: Pick<ThreadRow, 'id'>, format: ExportFormat): void {
@@ -71,8 +75,16 @@ export async function copyThread(id: string): Promise<void> {
 /** Create a chat from the file of an export. */
 export async function importThread(file: File): Promise<void> {
   try {
-    const { format, version: _, kind, title, settings, ...history } = JSON.parse(await file.text()) as Record<string, unknown>;
-    if (format !== 'antiphon-thread' || (kind ?? 'chat') !== 'chat') throw new Error(`${file.name} is no exported chat`);
+    const {
+      format,
+      version: _,
+      kind,
+      title,
+      settings,
+      ...history
+    } = JSON.parse(await file.text()) as Record<string, unknown>;
+    if (format !== 'antiphon-thread' || (kind ?? 'chat') !== 'chat')
+      throw new Error(`${file.name} is no exported chat`);
     const body = { kind: 'chat', title, history, ...(settings as Record<string, unknown>) };
     const page = await post<OpenedThread>('/threads', body);
     navigate(pathOf(page));
@@ -86,4 +98,7 @@ export const searchThreads = (words: string, signal: AbortSignal) =>
   get<{ items: ThreadRow[] }>(`/threads?limit=50&words=${encodeURIComponent(words)}`, { signal });
 
 export const exportItems = (row: Pick<ThreadRow, 'id'>) =>
-  (Object.keys(EXPORTS) as ExportFormat[]).map((format) => ({ label: `Export as ${EXPORTS[format]}`, run: () => exportThread(row, format) }));
+  (Object.keys(EXPORTS) as ExportFormat[]).map((format) => ({
+    label: `Export as ${EXPORTS[format]}`,
+    run: () => exportThread(row, format),
+  }));

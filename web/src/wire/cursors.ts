@@ -8,7 +8,11 @@ export interface Place {
 export function parseCursor(cursor: string): Place {
   const colon = cursor.lastIndexOf(':');
   const [step = '0', part] = cursor.slice(colon + 1).split('.');
-  return { history: cursor.slice(0, Math.max(colon, 0)), step: Number(step), part: part === undefined ? Infinity : Number(part) };
+  return {
+    history: cursor.slice(0, Math.max(colon, 0)),
+    step: Number(step),
+    part: part === undefined ? Infinity : Number(part),
+  };
 }
 
 /** Negative if the first place is before the second. */

@@ -16,7 +16,11 @@ export class Problem extends Error {
   }
 }
 
-const OFFLINE = { code: 'offline', recoverable: true, detail: 'The server does not answer. It is tried again by itself.' };
+const OFFLINE = {
+  code: 'offline',
+  recoverable: true,
+  detail: 'The server does not answer. It is tried again by itself.',
+};
 
 async function request(method: string, path: string, body?: unknown, init: RequestInit = {}): Promise<Response> {
   const headers: Record<string, string> = { accept: 'application/json' };
@@ -53,7 +57,8 @@ export const post = <T>(path: string, body: unknown = {}, init?: RequestInit): P
   json<T>(request('POST', path, body, init));
 export const patch = <T>(path: string, body: unknown): Promise<T> => json<T>(request('PATCH', path, body));
 export const put = <T>(path: string, body: unknown): Promise<T> => json<T>(request('PUT', path, body));
-export const remove = (path: string, init?: RequestInit): Promise<void> => json(request('DELETE', path, undefined, init));
+export const remove = (path: string, init?: RequestInit): Promise<void> =>
+  json(request('DELETE', path, undefined, init));
 export const getText = async (path: string): Promise<string> => (await request('GET', path)).text();
 
 /** The path of a thread, or of something below it. */

@@ -19,7 +19,11 @@ class FakeSource implements Source {
 let sources: FakeSource[] = [];
 const last = (): FakeSource => sources.at(-1) as FakeSource;
 const threadsOf = (source: FakeSource): string => decodeURIComponent(source.address.split('threads=')[1] ?? '');
-const activity = (thread: string, step: number) => ({ kind: 'activity', thread, activity: { seq: step, cursor: `h:${step}`, at: 0, kind: 'text', facts: {} } });
+const activity = (thread: string, step: number) => ({
+  kind: 'activity',
+  thread,
+  activity: { seq: step, cursor: `h:${step}`, at: 0, kind: 'text', facts: {} },
+});
 
 function makeHub() {
   return new Hub((address) => {
@@ -33,7 +37,11 @@ function makeTab(hub: Hub) {
   const heard: FromHub[] = [];
   const port = { postMessage: (message: FromHub) => void heard.push(message) };
   hub.connect(port);
-  return { port, heard, steps: () => heard.flatMap((message) => (message.event === 'activity' ? [message.activity.seq] : [])) };
+  return {
+    port,
+    heard,
+    steps: () => heard.flatMap((message) => (message.event === 'activity' ? [message.activity.seq] : [])),
+  };
 }
 
 beforeEach(() => {

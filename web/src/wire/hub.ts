@@ -115,7 +115,8 @@ export class Hub {
     source.addEventListener('open', () => this.setLink(true));
     source.addEventListener('error', () => this.fail(source));
     source.addEventListener('message', (event) => this.take(JSON.parse(event.data) as Change));
-    for (const name of LIST_CHANGES) source.addEventListener(name, (event) => this.takeList(JSON.parse(event.data) as Change));
+    for (const name of LIST_CHANGES)
+      source.addEventListener(name, (event) => this.takeList(JSON.parse(event.data) as Change));
     source.addEventListener('behind', () => this.toAll({ event: 'behind' }));
     source.addEventListener('moved', (event) => this.takeMoved(JSON.parse(event.data) as Change));
   }
@@ -148,7 +149,8 @@ export class Hub {
     if (change.activity === undefined || change.thread === undefined) return;
     const { thread, activity } = change;
     this.places.set(thread, activity.cursor);
-    for (const [port, tab] of this.tabs) if (tab.threads.has(thread)) port.postMessage({ event: 'activity', thread, activity });
+    for (const [port, tab] of this.tabs)
+      if (tab.threads.has(thread)) port.postMessage({ event: 'activity', thread, activity });
   }
 
   private takeList(change: Change): void {

@@ -3,9 +3,24 @@ import { addUsage, addWords, codePoints, fromSnapshot, type LiveReplies } from '
 import type { ActivityRow } from './types';
 
 const words = (text: string, offset: number, speaker?: string): ActivityRow => ({
-  seq: 1, cursor: 'a:1', at: 5, kind: 'text', facts: { text }, offset, ...(speaker === undefined ? {} : { speaker }),
+  seq: 1,
+  cursor: 'a:1',
+  at: 5,
+  kind: 'text',
+  facts: { text },
+  offset,
+  ...(speaker === undefined ? {} : { speaker }),
 });
-const row = { address: 'chat/reply', state: 'streaming', text: 'Hello', thinking: '', sentAt: 1, attempt: 0, error: null, retryMs: null };
+const row = {
+  address: 'chat/reply',
+  state: 'streaming',
+  text: 'Hello',
+  thinking: '',
+  sentAt: 1,
+  attempt: 0,
+  error: null,
+  retryMs: null,
+};
 
 test('words go on where the snapshot ends', () => {
   expect(addWords(fromSnapshot([row], 0), words(' you', 5))?.['']?.text).toBe('Hello you');
@@ -24,7 +39,10 @@ test('a new reply begins at the beginning', () => {
 });
 
 test('speakers have replies of their own', () => {
-  const both = ['for', 'against'].reduce<LiveReplies>((replies, name) => addWords(replies, words(name, 0, name)) ?? {}, {});
+  const both = ['for', 'against'].reduce<LiveReplies>(
+    (replies, name) => addWords(replies, words(name, 0, name)) ?? {},
+    {},
+  );
   expect(Object.values(both).map((reply) => reply.text)).toEqual(['for', 'against']);
 });
 
@@ -41,6 +59,10 @@ test('a reply that is tried again begins anew, and has the time of the next try'
 });
 
 test('usage is that of the reply so far', () => {
-  const usage: ActivityRow = { ...words('', 0), kind: 'usage', facts: { usage: { input: 3, output: 4 }, costUsd: 0.5 } };
+  const usage: ActivityRow = {
+    ...words('', 0),
+    kind: 'usage',
+    facts: { usage: { input: 3, output: 4 }, costUsd: 0.5 },
+  };
   expect(addUsage(fromSnapshot([row], 0), usage)['']).toMatchObject({ tokens: 7, costUsd: 0.5 });
 });

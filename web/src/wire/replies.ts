@@ -40,7 +40,18 @@ export function fromSnapshot(rows: readonly OpenReplyRow[], now: number): LiveRe
 }
 
 function newReply(speaker: string, at: number): LiveReply {
-  return { speaker, text: '', thinking: '', state: 'streaming', sentAt: at, attempt: 0, error: null, retryAt: null, tokens: null, costUsd: null };
+  return {
+    speaker,
+    text: '',
+    thinking: '',
+    state: 'streaming',
+    sentAt: at,
+    attempt: 0,
+    error: null,
+    retryAt: null,
+    tokens: null,
+    costUsd: null,
+  };
 }
 
 /** Offsets count characters as Python does, by code points. */

@@ -92,7 +92,9 @@ export class ThreadSource {
       const page = await get<OpenedThread>(threadPath(this.id));
       this.use(page, isFirst);
     } catch (error) {
-      this.set({ problem: error instanceof Problem ? error : new Problem({ code: 'internal', detail: String(error) }) });
+      this.set({
+        problem: error instanceof Problem ? error : new Problem({ code: 'internal', detail: String(error) }),
+      });
     }
     this.since = null;
     if (this.mustReload) {

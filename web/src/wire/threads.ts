@@ -81,7 +81,10 @@ class ThreadsSource {
       null,
     );
     if (newest === null) return this.readFirst();
-    return this.read(`/threads?limit=${MOST_CHANGED}&all=true&since=${encodeURIComponent(newest.listCursor)}`, 'changed');
+    return this.read(
+      `/threads?limit=${MOST_CHANGED}&all=true&since=${encodeURIComponent(newest.listCursor)}`,
+      'changed',
+    );
   }
 
   private async read(path: string, part: 'first' | 'more' | 'changed'): Promise<void> {
@@ -91,9 +94,16 @@ class ThreadsSource {
       // The first page replaces the list if it is all of it: threads that were deleted meanwhile are not in it.
       const kept = part === 'first' && list.next === null ? {} : this.state.rows;
       const isNext = part === 'more' || (part === 'first' && !this.state.isLoaded);
-      this.set({ rows: { ...kept, ...rows }, isLoaded: true, problem: null, ...(isNext ? { next: list.next } : {}) });
+      this.set({
+        rows: { ...kept, ...rows },
+        isLoaded: true,
+        problem: null,
+        ...(isNext ? { next: list.next } : {}),
+      });
     } catch (error) {
-      this.set({ problem: error instanceof Problem ? error : new Problem({ code: 'internal', detail: String(error) }) });
+      this.set({
+        problem: error instanceof Problem ? error : new Problem({ code: 'internal', detail: String(error) }),
+      });
     }
   }
 

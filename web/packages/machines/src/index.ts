@@ -1,0 +1,13 @@
+export type { Json, MessageJson, UsageJson } from './json.ts';
+export * from './transport.ts';
+export * from './interface.ts';
+export * from './streaming/types.ts';
+export * from './streaming/machine.ts';
+export * from './streaming/driver.ts';
+export * from './streaming/server.ts';
+export * from './thread/types.ts';
+export * from './thread/machine.ts';
+export * from './thread/bridge.ts';
+export { remoteContent } from './thread/content.ts';
+export { resumeNote, startEvent } from './thread/functions.ts';
+export * from './debate/debate.ts';
