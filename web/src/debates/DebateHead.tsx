@@ -21,11 +21,22 @@ interface Button {
 function buttonsOf(page: OpenedThread, debate: Debate, actions: Actions, end: () => void): Button[] {
   const can = (event: string) => canDo(page, event);
   const buttons: (Button | false)[] = [
-    page.status === 'pending' && { id: 'start', label: 'Start', keys: 's', run: () => void actions.start(), isPrimary: true },
+    page.status === 'pending' && {
+      id: 'start',
+      label: 'Start',
+      keys: 's',
+      run: () => void actions.start(),
+      isPrimary: true,
+    },
     can('RESUME') && { id: 'resume', label: 'Resume', keys: 'r', run: () => void actions.resume(), isPrimary: true },
     can('RETRY') && { id: 'retry', label: 'Retry', keys: 'r', run: () => void actions.retry() },
     can('PAUSE') && { id: 'pause', label: 'Pause', keys: 'p', run: () => void actions.pause() },
-    can('JUDGE_NOW') && { id: 'judge', label: debate.state === 'debating' ? 'Stop and judge' : 'Judge now', keys: 'j', run: () => void actions.judge() },
+    can('JUDGE_NOW') && {
+      id: 'judge',
+      label: debate.state === 'debating' ? 'Stop and judge' : 'Judge now',
+      keys: 'j',
+      run: () => void actions.judge(),
+    },
     can('STOP') && !(debate.state === 'debating' && can('JUDGE_NOW')) && { id: 'end', label: 'End', run: end },
   ];
   return buttons.filter((button) => button !== false);
@@ -42,7 +53,15 @@ function factsOf(debate: Debate): string {
 export function DebateHead({ page, debate, actions }: { page: OpenedThread; debate: Debate; actions: Actions }) {
   const [isEnding, setEnding] = useState(false);
   const buttons = buttonsOf(page, debate, actions, () => setEnding(true));
-  useCommands(buttons.map(({ id, label, keys, run }) => ({ id: `debate-${id}`, label, group: 'Debate', run, ...(keys === undefined ? {} : { keys }) })));
+  useCommands(
+    buttons.map(({ id, label, keys, run }) => ({
+      id: `debate-${id}`,
+      label,
+      group: 'Debate',
+      run,
+      ...(keys === undefined ? {} : { keys }),
+    })),
+  );
   return (
     <header className="debate-head">
       <div className="debate-title">
@@ -51,8 +70,15 @@ export function DebateHead({ page, debate, actions }: { page: OpenedThread; deba
       </div>
       <div className="debate-actions">
         {buttons.map(({ id, label, keys, run, isPrimary }) => (
-          <button key={id} type="button" className={isPrimary ? 'primary' : undefined} disabled={actions.isBusy} onClick={run}>
-            {label}{keys !== undefined && <kbd aria-hidden="true">{keys.toUpperCase()}</kbd>}
+          <button
+            key={id}
+            type="button"
+            className={isPrimary ? 'primary' : undefined}
+            disabled={actions.isBusy}
+            onClick={run}
+          >
+            {label}
+            {keys !== undefined && <kbd aria-hidden="true">{keys.toUpperCase()}</kbd>}
           </button>
         ))}
         <ExportMenu id={page.id} />

@@ -36,23 +36,44 @@ function DebateBody({ page, debate, replies, cuts, actions }: BodyProps) {
   const { isFollowing, toEnd } = useFollow(box, sheet, debate.state !== 'completed');
   useSpeakerInView(box, Object.keys(replies), isFollowing);
   const widen = (index: number) => setWide((before) => (before === index ? null : index));
-  useCommands(debate.participants.map((one, index) => ({ id: `widen-${one.id}`, label: `Widen ${one.name}`, group: 'Debate', keys: String(index + 1), run: () => widen(index) })));
+  useCommands(
+    debate.participants.map((one, index) => ({
+      id: `widen-${one.id}`,
+      label: `Widen ${one.name}`,
+      group: 'Debate',
+      keys: String(index + 1),
+      run: () => widen(index),
+    })),
+  );
   return (
     <div className="debate-frame">
       <div className="debate-body" ref={box} tabIndex={0} role="region" aria-label="Turns">
         <div className="debate-sheet" ref={sheet} style={columnStyle(debate.participants.length, wide)}>
           <Names debate={debate} wide={wide} onWiden={widen} />
-          {roundRows(debate, replies, cuts).map((row) => <RoundSection key={`${row.phase}-${row.roundNumber}`} debate={debate} row={row} />)}
+          {roundRows(debate, replies, cuts).map((row) => (
+            <RoundSection key={`${row.phase}-${row.roundNumber}`} debate={debate} row={row} />
+          ))}
           {page.status === 'pending' && <IdleNotice debate={debate} />}
           {debate.state === 'judgeEvaluating' && <JudgingNotice debate={debate} />}
           {debate.state === 'paused' && <PausedNotice debate={debate} cuts={cuts} />}
-          {debate.state === 'error' && <ErrorNotice debate={debate} actions={actions} canRetry={canDo(page, 'RETRY')} canRaise={canDo(page, 'RAISE_LIMIT')} />}
+          {debate.state === 'error' && (
+            <ErrorNotice
+              debate={debate}
+              actions={actions}
+              canRetry={canDo(page, 'RETRY')}
+              canRaise={canDo(page, 'RAISE_LIMIT')}
+            />
+          )}
           <Verdict debate={debate} />
           <EndNotice debate={debate} />
           <Totals debate={debate} />
         </div>
       </div>
-      {!isFollowing && page.status === 'running' && <button type="button" className="debate-latest" onClick={toEnd}>Jump to latest</button>}
+      {!isFollowing && page.status === 'running' && (
+        <button type="button" className="debate-latest" onClick={toEnd}>
+          Jump to latest
+        </button>
+      )}
     </div>
   );
 }
@@ -65,18 +86,43 @@ function OpenDebate({ page, debate, replies, cuts, reload }: Omit<BodyProps, 'ac
   const canAnswer = canDo(page, 'ACKNOWLEDGE_WARNING') && warning !== null;
   // The judge hears nobody.
   const canInterject = canDo(page, 'INTERJECT') && debate.state !== 'judgeEvaluating';
-  useCommands(canInterject ? [{ id: 'interject', label: 'Interject', group: 'Debate', keys: 'm', run: () => input.current?.focus() }] : []);
+  useCommands(
+    canInterject
+      ? [{ id: 'interject', label: 'Interject', group: 'Debate', keys: 'm', run: () => input.current?.focus() }]
+      : [],
+  );
   return (
     <section className="screen debate">
       <DebateHead page={page} debate={debate} actions={actions} />
       <DebateBody page={page} debate={debate} replies={replies} cuts={cuts} actions={actions} />
       <footer className="debate-foot">
-        {canAnswer && closed === warning.threshold && <button type="button" className="debate-warning" onClick={() => setClosed(null)}>Cost warning</button>}
-        {actions.problem !== null && <ErrorCard title="That was not possible" message={actions.problem.message} code={actions.problem.code} actions={<button type="button" onClick={actions.clear}>Dismiss</button>} />}
+        {canAnswer && closed === warning.threshold && (
+          <button type="button" className="debate-warning" onClick={() => setClosed(null)}>
+            Cost warning
+          </button>
+        )}
+        {actions.problem !== null && (
+          <ErrorCard
+            title="That was not possible"
+            message={actions.problem.message}
+            code={actions.problem.code}
+            actions={
+              <button type="button" onClick={actions.clear}>
+                Dismiss
+              </button>
+            }
+          />
+        )}
         {canInterject && <Interject actions={actions} input={input} />}
       </footer>
       {canAnswer && closed !== warning.threshold && debate.state !== 'error' && (
-        <WarningDialog debate={debate} warning={warning} canJudge={canDo(page, 'JUDGE_NOW')} actions={actions} onClose={() => setClosed(warning.threshold)} />
+        <WarningDialog
+          debate={debate}
+          warning={warning}
+          canJudge={canDo(page, 'JUDGE_NOW')}
+          actions={actions}
+          onClose={() => setClosed(warning.threshold)}
+        />
       )}
     </section>
   );
@@ -90,12 +136,19 @@ export function DebateScreen({ id }: { id: string }) {
   const cuts = useCuts(thread, debate);
   useAnnouncements(debate, thread.activities);
   if (page?.transcript && !isGone) return <Transcript page={page} />;
-  if (page !== null && debate !== null) return <OpenDebate page={page} debate={debate} replies={replies} cuts={cuts} reload={thread.reload} />;
+  if (page !== null && debate !== null)
+    return <OpenDebate page={page} debate={debate} replies={replies} cuts={cuts} reload={thread.reload} />;
   return (
     <section className="screen">
-      <header className="screen-head"><h1>Debate</h1></header>
+      <header className="screen-head">
+        <h1>Debate</h1>
+      </header>
       <div className="screen-body">
-        {problem === null ? <p className="empty">Loading…</p> : <ErrorCard title="The debate cannot be shown" message={problem.message} code={problem.code} />}
+        {problem === null ? (
+          <p className="empty">Loading…</p>
+        ) : (
+          <ErrorCard title="The debate cannot be shown" message={problem.message} code={problem.code} />
+        )}
       </div>
     </section>
   );

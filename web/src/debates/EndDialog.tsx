@@ -8,8 +8,12 @@ export function EndDialog({ actions, onClose }: { actions: Actions; onClose: () 
   };
   const buttons = (
     <>
-      <button type="button" onClick={onClose}>Keep it</button>
-      <button type="button" className="dangerous" disabled={actions.isBusy} onClick={() => void end()}>End without a verdict</button>
+      <button type="button" onClick={onClose}>
+        Keep it
+      </button>
+      <button type="button" className="dangerous" disabled={actions.isBusy} onClick={() => void end()}>
+        End without a verdict
+      </button>
     </>
   );
   return (

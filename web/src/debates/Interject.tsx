@@ -25,7 +25,9 @@ export function Interject({ actions, input }: { actions: Actions; input: Ref<HTM
           if (event.key === 'Escape') event.currentTarget.blur();
         }}
       />
-      <button type="submit" disabled={actions.isBusy || text.trim() === ''}>Interject</button>
+      <button type="submit" disabled={actions.isBusy || text.trim() === ''}>
+        Interject
+      </button>
     </form>
   );
 }

@@ -17,7 +17,14 @@ export function Totals({ debate }: { debate: Debate }) {
       <h2 id="totals-title">Totals</h2>
       <table>
         <thead>
-          <tr><th scope="col">debater</th>{HEADS.map((head) => <th key={head} scope="col">{head}</th>)}</tr>
+          <tr>
+            <th scope="col">debater</th>
+            {HEADS.map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
         </thead>
         <tbody>
           {rows.map(({ one, facts }) => (
@@ -32,7 +39,11 @@ export function Totals({ debate }: { debate: Debate }) {
           ))}
         </tbody>
         <tfoot>
-          <tr><th scope="row">in total</th><td colSpan={4}>with judge and cut turns</td><td>{formatUsd(debate.costTracker.totalCost)}</td></tr>
+          <tr>
+            <th scope="row">in total</th>
+            <td colSpan={4}>with judge and cut turns</td>
+            <td>{formatUsd(debate.costTracker.totalCost)}</td>
+          </tr>
         </tfoot>
       </table>
     </section>

@@ -30,9 +30,17 @@ export function WarningDialog({ debate, warning, canJudge, actions, onClose }: P
   };
   const buttons = (
     <>
-      <button type="button" disabled={actions.isBusy} onClick={() => setRaising(true)}>{limit === null ? 'Set a limit' : 'Raise limit'}</button>
-      {canJudge && <button type="button" disabled={actions.isBusy} onClick={() => void answer(actions.judge)}>Stop and judge</button>}
-      <button type="button" className="primary" disabled={actions.isBusy} onClick={() => void answer()}>Continue</button>
+      <button type="button" disabled={actions.isBusy} onClick={() => setRaising(true)}>
+        {limit === null ? 'Set a limit' : 'Raise limit'}
+      </button>
+      {canJudge && (
+        <button type="button" disabled={actions.isBusy} onClick={() => void answer(actions.judge)}>
+          Stop and judge
+        </button>
+      )}
+      <button type="button" className="primary" disabled={actions.isBusy} onClick={() => void answer()}>
+        Continue
+      </button>
     </>
   );
   return (
@@ -43,8 +51,14 @@ export function WarningDialog({ debate, warning, canJudge, actions, onClose }: P
         It continues while you decide.
       </p>
       <p>{forecastText(debate)}</p>
-      {isRaising && <RaiseLimit debate={debate} actions={actions} onDone={() => void answer()} onBack={() => setRaising(false)} />}
-      {!isRaising && actions.problem !== null && <p className="field-problem" role="alert">{actions.problem.message}</p>}
+      {isRaising && (
+        <RaiseLimit debate={debate} actions={actions} onDone={() => void answer()} onBack={() => setRaising(false)} />
+      )}
+      {!isRaising && actions.problem !== null && (
+        <p className="field-problem" role="alert">
+          {actions.problem.message}
+        </p>
+      )}
     </Dialog>
   );
 }

@@ -1,14 +1,7 @@
 /** A debate as the server gives it in `content` of its thread. */
 export type Phase = 'opening' | 'rebuttal' | 'closing';
 export type DebateState =
-  | 'idle'
-  | 'initializing'
-  | 'awaitingArguments'
-  | 'debating'
-  | 'judgeEvaluating'
-  | 'completed'
-  | 'paused'
-  | 'error';
+  'idle' | 'initializing' | 'awaitingArguments' | 'debating' | 'judgeEvaluating' | 'completed' | 'paused' | 'error';
 
 export interface Model {
   provider: string;

@@ -11,7 +11,10 @@ interface Place {
 
 /** Whether a text is that of a turn that is over: a live reply is known a moment longer than it lasts. */
 function isOver(debate: Debate | null, speaker: string, text: string): boolean {
-  const responses = [...(debate?.rounds ?? []).flatMap((round) => round.responses), ...(debate?.current?.responses ?? [])];
+  const responses = [
+    ...(debate?.rounds ?? []).flatMap((round) => round.responses),
+    ...(debate?.current?.responses ?? []),
+  ];
   return responses.some((response) => response.participantId === speaker && response.content === text);
 }
 
@@ -27,11 +30,15 @@ export function useCuts({ replies, activities }: ThreadState, debate: Debate | n
       const speaker = activity.speaker ?? '';
       if (activity.kind === 'turn_started') {
         words.current[speaker] = '';
-        places.current[speaker] = { phase: activity.facts['phase'] as Phase, roundNumber: Number(activity.facts['roundNumber']) };
+        places.current[speaker] = {
+          phase: activity.facts['phase'] as Phase,
+          roundNumber: Number(activity.facts['roundNumber']),
+        };
       } else if (activity.kind === 'turn_ended' && activity.facts['end'] === 'cancelled') {
         const place = places.current[speaker] ?? debate?.current;
         const text = words.current[speaker] ?? '';
-        if (place) setCuts((before) => ({ ...before, [speaker]: { phase: place.phase, roundNumber: place.roundNumber, text } }));
+        if (place)
+          setCuts((before) => ({ ...before, [speaker]: { phase: place.phase, roundNumber: place.roundNumber, text } }));
       }
     }
     seen.current = activities.at(-1)?.cursor ?? '';
