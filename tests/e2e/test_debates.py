@@ -138,6 +138,7 @@ def test_a_warning_that_is_put_off_can_be_opened_again(warned: tuple[WebApp, str
 
     app.page.keyboard.press("Escape")
     expect(app.page.get_by_role("dialog")).to_have_count(0)
+    app.page.reload()
     app.button("Cost warning").click()
 
     expect(app.button("Continue")).to_be_visible()
@@ -191,6 +192,15 @@ def test_an_interjection_is_shown_in_its_round_and_heard(pages: Pages, stage: St
     )
     expect(field).to_have_value("")
     assert [one["text"] for one in stage.read(id)["interjections"]] == ["What about <b>ambulances</b>?"]
+
+
+def test_words_that_were_not_sent_are_kept(pages: Pages, stage: Stage) -> None:
+    app, _ = open_live(pages, stage)
+
+    app.page.get_by_label("Say something to the debaters").fill("What about")
+    app.page.reload()
+
+    expect(app.page.get_by_label("Say something to the debaters")).to_have_value("What about")
 
 
 def test_stop_in_a_round_lets_the_judge_decide(pages: Pages, stage: Stage) -> None:

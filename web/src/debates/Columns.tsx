@@ -7,13 +7,10 @@ import { TurnCell } from './TurnCell';
 import type { Debate, Quality } from './types';
 
 /** The widths of the columns; the one that is widened takes twice the room. */
-export function columnStyle(count: number, wide: number | null): CSSProperties {
-  const columns = Array.from({ length: count }, (_, index) =>
-    index === wide ? 'minmax(var(--wide), 2.2fr)' : 'minmax(var(--column), 1fr)',
-  );
-  const narrow = wide === null ? count : count - 1;
-  const sheet = wide === null ? `${narrow} * var(--column)` : `${narrow} * var(--column) + var(--wide)`;
-  return { '--columns': columns.join(' '), '--sheet': `calc(${sheet})` } as CSSProperties;
+export function columnStyle(ids: readonly string[], wide: string | null): CSSProperties {
+  const columns = ids.map((id) => (id === wide ? 'minmax(var(--wide), 2.2fr)' : 'minmax(var(--column), 1fr)'));
+  const widths = ids.map((id) => (id === wide ? 'var(--wide)' : 'var(--column)'));
+  return { '--columns': columns.join(' '), '--sheet': `calc(${widths.join(' + ')})` } as CSSProperties;
 }
 
 export function Names({
@@ -22,18 +19,18 @@ export function Names({
   onWiden,
 }: {
   debate: Debate;
-  wide: number | null;
-  onWiden: (index: number) => void;
+  wide: string | null;
+  onWiden: (id: string) => void;
 }) {
   return (
     <div className="debate-names debate-row">
-      {debate.participants.map((one, index) => (
+      {debate.participants.map((one) => (
         <h2 key={one.id} className={`side-${letterOf(debate, one.id)}`}>
           <button
             type="button"
-            aria-pressed={wide === index}
-            onClick={() => onWiden(index)}
-            title={wide === index ? 'Make all columns equal' : 'Widen this column'}
+            aria-pressed={wide === one.id}
+            onClick={() => onWiden(one.id)}
+            title={wide === one.id ? 'Make all columns equal' : 'Widen this column'}
           >
             <Badge letter={letterOf(debate, one.id)} />
             <span className="name">
@@ -43,7 +40,7 @@ export function Names({
             <svg className="widen" viewBox="0 0 16 10" aria-hidden="true">
               <path
                 d={
-                  wide === index
+                  wide === one.id
                     ? 'M1 5H7M4.5 2.5L7 5L4.5 7.5M15 5H9M11.500 2.5L9 5L11.500 7.5'
                     : 'M7 5H1M3.5 2.5L1 5L3.5 7.5M9 5H15M12.500 2.5L15 5L12.500 7.5'
                 }

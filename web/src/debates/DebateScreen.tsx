@@ -1,5 +1,5 @@
 import '../style/debates.css';
-import { useRef, useState } from 'react';
+import { useRef } from 'react';
 import { useCommands } from '../parts/commands';
 import { ErrorCard } from '../parts/ErrorCard';
 import { Transcript } from '../parts/Transcript';
@@ -8,9 +8,10 @@ import { useThread } from '../wire/store';
 import type { OpenedThread } from '../wire/types';
 import { columnStyle, Names, RoundSection } from './Columns';
 import { DebateHead } from './DebateHead';
+import { useClosedWarning, useWideColumn } from './interface';
 import { Interject } from './Interject';
 import { EndNotice, ErrorNotice, IdleNotice, JudgingNotice, PausedNotice } from './Notices';
-import { canDo, debateOf, openWarning, roundRows, type Cuts } from './reading';
+import { debateOf, openWarning, roundRows, type Cuts } from './reading';
 import { Totals } from './Totals';
 import { useActions, type Actions } from './useActions';
 import { useAnnouncements } from './useAnnouncements';
@@ -30,25 +31,25 @@ interface BodyProps {
 }
 
 function DebateBody({ page, debate, replies, cuts, actions }: BodyProps) {
-  const [wide, setWide] = useState<number | null>(null);
+  const [wide, widen] = useWideColumn(page.id);
+  const ids = debate.participants.map((one) => one.id);
   const box = useRef<HTMLDivElement>(null);
   const sheet = useRef<HTMLDivElement>(null);
   const { isFollowing, toEnd } = useFollow(box, sheet, debate.state !== 'completed');
   useSpeakerInView(box, Object.keys(replies), isFollowing);
-  const widen = (index: number) => setWide((before) => (before === index ? null : index));
   useCommands(
     debate.participants.map((one, index) => ({
       id: `widen-${one.id}`,
       label: `Widen ${one.name}`,
       group: 'Debate',
       keys: String(index + 1),
-      run: () => widen(index),
+      run: () => widen(one.id),
     })),
   );
   return (
     <div className="debate-frame">
       <div className="debate-body" ref={box} tabIndex={0} role="region" aria-label="Turns">
-        <div className="debate-sheet" ref={sheet} style={columnStyle(debate.participants.length, wide)}>
+        <div className="debate-sheet" ref={sheet} style={columnStyle(ids, wide)}>
           <Names debate={debate} wide={wide} onWiden={widen} />
           {roundRows(debate, replies, cuts).map((row) => (
             <RoundSection key={`${row.phase}-${row.roundNumber}`} debate={debate} row={row} />
@@ -56,14 +57,7 @@ function DebateBody({ page, debate, replies, cuts, actions }: BodyProps) {
           {page.status === 'pending' && <IdleNotice debate={debate} />}
           {debate.state === 'judgeEvaluating' && <JudgingNotice debate={debate} />}
           {debate.state === 'paused' && <PausedNotice debate={debate} cuts={cuts} />}
-          {debate.state === 'error' && (
-            <ErrorNotice
-              debate={debate}
-              actions={actions}
-              canRetry={canDo(page, 'RETRY')}
-              canRaise={canDo(page, 'RAISE_LIMIT')}
-            />
-          )}
+          {debate.state === 'error' && <ErrorNotice debate={debate} actions={actions} />}
           <Verdict debate={debate} />
           <EndNotice debate={debate} />
           <Totals debate={debate} />
@@ -78,14 +72,14 @@ function DebateBody({ page, debate, replies, cuts, actions }: BodyProps) {
   );
 }
 
-function OpenDebate({ page, debate, replies, cuts, reload }: Omit<BodyProps, 'actions'> & { reload: () => void }) {
-  const actions = useActions(page.id, reload);
+function OpenDebate({ page, debate, replies, cuts }: Omit<BodyProps, 'actions'>) {
+  const actions = useActions(page.id);
   const input = useRef<HTMLInputElement>(null);
-  const [closed, setClosed] = useState<string | null>(null);
   const warning = openWarning(debate);
-  const canAnswer = canDo(page, 'ACKNOWLEDGE_WARNING') && warning !== null;
+  const [isClosed, setClosed] = useClosedWarning(page.id, warning?.threshold ?? '');
+  const canAnswer = actions.can('ACKNOWLEDGE_WARNING') && warning !== null;
   // The judge hears nobody.
-  const canInterject = canDo(page, 'INTERJECT') && debate.state !== 'judgeEvaluating';
+  const canInterject = actions.can('INTERJECT') && debate.state !== 'judgeEvaluating';
   useCommands(
     canInterject
       ? [{ id: 'interject', label: 'Interject', group: 'Debate', keys: 'm', run: () => input.current?.focus() }]
@@ -93,11 +87,11 @@ function OpenDebate({ page, debate, replies, cuts, reload }: Omit<BodyProps, 'ac
   );
   return (
     <section className="screen debate">
-      <DebateHead page={page} debate={debate} actions={actions} />
+      <DebateHead thread={page.id} debate={debate} actions={actions} />
       <DebateBody page={page} debate={debate} replies={replies} cuts={cuts} actions={actions} />
       <footer className="debate-foot">
-        {canAnswer && closed === warning.threshold && (
-          <button type="button" className="debate-warning" onClick={() => setClosed(null)}>
+        {canAnswer && isClosed && (
+          <button type="button" className="debate-warning" onClick={() => setClosed(false)}>
             Cost warning
           </button>
         )}
@@ -113,16 +107,10 @@ function OpenDebate({ page, debate, replies, cuts, reload }: Omit<BodyProps, 'ac
             }
           />
         )}
-        {canInterject && <Interject actions={actions} input={input} />}
+        {canInterject && <Interject thread={page.id} actions={actions} input={input} />}
       </footer>
-      {canAnswer && closed !== warning.threshold && debate.state !== 'error' && (
-        <WarningDialog
-          debate={debate}
-          warning={warning}
-          canJudge={canDo(page, 'JUDGE_NOW')}
-          actions={actions}
-          onClose={() => setClosed(warning.threshold)}
-        />
+      {canAnswer && !isClosed && debate.state !== 'error' && (
+        <WarningDialog debate={debate} warning={warning} actions={actions} onClose={() => setClosed(true)} />
       )}
     </section>
   );
@@ -136,8 +124,7 @@ export function DebateScreen({ id }: { id: string }) {
   const cuts = useCuts(thread, debate);
   useAnnouncements(debate, thread.activities);
   if (page?.transcript && !isGone) return <Transcript page={page} />;
-  if (page !== null && debate !== null)
-    return <OpenDebate page={page} debate={debate} replies={replies} cuts={cuts} reload={thread.reload} />;
+  if (page !== null && debate !== null) return <OpenDebate page={page} debate={debate} replies={replies} cuts={cuts} />;
   return (
     <section className="screen">
       <header className="screen-head">

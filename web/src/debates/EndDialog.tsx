@@ -4,7 +4,7 @@ import type { Actions } from './useActions';
 /** Ask before a debate ends without a verdict: it cannot be continued. */
 export function EndDialog({ actions, onClose }: { actions: Actions; onClose: () => void }) {
   const end = async () => {
-    if (await actions.stop()) onClose();
+    if (await actions.send({ type: 'STOP' })) onClose();
   };
   const buttons = (
     <>

@@ -89,14 +89,8 @@ export function JudgingNotice({ debate }: { debate: Debate }) {
   );
 }
 
-interface ErrorProps {
-  debate: Debate;
-  actions: Actions;
-  canRetry: boolean;
-  canRaise: boolean;
-}
-
-export function ErrorNotice({ debate, actions, canRetry, canRaise }: ErrorProps) {
+export function ErrorNotice({ debate, actions }: { debate: Debate; actions: Actions }) {
+  const canRetry = actions.can('RETRY');
   const [isRaising, setRaising] = useState(false);
   const error = debate.lastError;
   if (error === null) return null;
@@ -129,11 +123,16 @@ export function ErrorNotice({ debate, actions, canRetry, canRaise }: ErrorProps)
       ) : (
         <div className="modal-actions">
           {canRetry && (
-            <button type="button" className="primary" disabled={actions.isBusy} onClick={() => void actions.retry()}>
+            <button
+              type="button"
+              className="primary"
+              disabled={actions.isBusy}
+              onClick={() => void actions.send({ type: 'RETRY' })}
+            >
               Retry
             </button>
           )}
-          {isLimit && canRaise && (
+          {isLimit && actions.can('RAISE_LIMIT') && (
             <button type="button" className="primary" onClick={() => setRaising(true)}>
               Raise limit
             </button>

@@ -33,7 +33,7 @@ export function RaiseLimit({
     if (text.trim() === '' || !Number.isFinite(amount)) return setProblem('Enter an amount in USD.');
     if (amount <= Math.max(cost, limit ?? 0))
       return setProblem(`It must be above ${formatUsd(Math.max(cost, limit ?? 0))}.`);
-    if (await actions.raiseLimit(amount)) onDone();
+    if (await actions.send({ type: 'RAISE_LIMIT', costLimit: amount })) onDone();
   };
   return (
     <form className="raise" onSubmit={(event) => void submit(event)} noValidate>

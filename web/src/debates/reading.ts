@@ -25,11 +25,6 @@ export function debateOf(page: OpenedThread): Debate | null {
   return page.content as unknown as Debate;
 }
 
-/** Whether the debate takes an event now. */
-export function canDo(page: OpenedThread, event: string): boolean {
-  return page.can['debate']?.includes(event) ?? false;
-}
-
 export function phaseOf(format: string, number: number, last: number): Phase {
   return format === 'oxford' && number === last && last > 1 ? 'closing' : 'rebuttal';
 }
