@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from antiphon.app import App
 from antiphon.providers.registry import Models
@@ -21,7 +21,8 @@ from tests.e2e.app import WebApp
 from tests.fixtures.cutting_proxy import CuttingProxy, cutting_proxy
 from tests.fixtures.server import LiveServer, live_server
 
-PATIENCE_MS = 10_000
+PATIENCE_MS = 20_000
+expect.set_options(timeout=PATIENCE_MS)
 SCREENSHOTS = Path(os.environ.get("ANTIPHON_SCREENSHOTS", ".screenshots"))
 # A refused request is shown by the app; that the browser also writes it to its console is no fault.
 EXPECTED = re.compile(r"Failed to load resource|net::ERR_")

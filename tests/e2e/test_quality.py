@@ -233,6 +233,39 @@ def test_a_server_that_is_restarted_is_found_again(pages: Pages, tmp_path: Path,
         app.expect_state("completed")
 
 
+def test_a_chat_is_led_by_the_keyboard_alone(pages: Pages, server: LiveServer) -> None:
+    app = pages.open(server, "/new")
+    keyboard = app.page.keyboard
+    expect(app.message_field()).to_be_focused()
+
+    keyboard.type("Hello")
+    keyboard.press("Enter")
+    app.expect_state("completed")
+    keyboard.press("Escape")
+    keyboard.press("e")
+    keyboard.type("! Once more")
+    keyboard.press("Control+Enter")
+    expect(app.rows().first).to_contain_text("2/2")
+    app.expect_state("completed")
+    keyboard.press("b")
+    keyboard.press("Control+k")
+    keyboard.type("a chat that there is not")
+    expect(app.dialog()).to_contain_text("Nothing has this name.")
+    keyboard.press("Escape")
+
+    expect(app.dialog()).to_have_count(0)
+    expect(app.page.get_by_role("complementary", name="Branches", exact=True)).to_contain_text("main")
+
+
+def test_a_browser_that_is_signed_out_says_so(pages: Pages, tmp_path: Path, free_port: int) -> None:
+    with live_server(port=free_port) as server:
+        app = pages.open(server)
+        expect(app.message_field()).to_be_visible()
+
+    with live_server(port=free_port, token="another-token-0123456789abcdefghijklmnopqrstuvwxyz"):
+        expect(app.page.get_by_text("This browser is not signed in any more.")).to_be_visible()
+
+
 def test_the_first_paint_is_quick(pages: Pages, server: LiveServer) -> None:
     app = pages.open(server)
     app.page.reload()

@@ -9,7 +9,7 @@ export function CheckpointDialog({ id, onClose }: { id: string; onClose: () => v
       <form className="form" onSubmit={(event) => (event.preventDefault(), void addCheckpoint(id, name).then(onClose))}>
         <label className="label">
           Name
-          <input className="field" value={name} autoFocus onChange={(event) => setName(event.target.value)} />
+          <input className="field" value={name} data-focus onChange={(event) => setName(event.target.value)} />
           <small>Marks where this branch stands. The branch can go back to it at any time; nothing is deleted.</small>
         </label>
         <div>

@@ -28,6 +28,7 @@ export function EditField({ text, onSave, onCancel }: Props) {
         aria-label="Edit the message"
         value={draft}
         autoFocus
+        onFocus={(event) => event.target.setSelectionRange(text.length, text.length)}
         onChange={(event) => setDraft(event.target.value)}
         onKeyDown={(event) => {
           if (event.nativeEvent.isComposing) return;

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, type ReactNode } from 'react';
+import { useId, useLayoutEffect, useRef, type ReactNode } from 'react';
 
 interface Props {
   title: string;
@@ -9,13 +9,14 @@ interface Props {
   width?: 'narrow' | 'wide';
 }
 
-/** A modal dialog; Escape and a click beside it close it. */
+/** A modal dialog; Escape and a click beside it close it. What has `data-focus` is focused when it opens. */
 export function Dialog({ title, onClose, children, actions, width = 'narrow' }: Props) {
   const place = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = place.current;
     if (dialog !== null && !dialog.open) dialog.showModal();
+    dialog?.querySelector<HTMLElement>('[data-focus]')?.focus();
     return () => dialog?.close();
   }, []);
   return (

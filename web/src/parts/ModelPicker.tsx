@@ -37,7 +37,9 @@ export function ModelPicker({
   const rows = useModels();
   const [query, setQuery] = useState('');
   const words = query.toLowerCase().trim();
-  const shown = (rows ?? []).filter((row) => row.reference.toLowerCase().includes(words));
+  const shown = (rows ?? [])
+    .filter((row) => row.reference.toLowerCase().includes(words))
+    .sort((a, b) => Number(b.usable) - Number(a.usable));
   const isNew = words.includes(':') && !shown.some((row) => row.reference === query.trim());
   const pick = (model: string) => (onPick(model), onClose());
   return (
@@ -50,6 +52,7 @@ export function ModelPicker({
       >
         <input
           className="field"
+          data-focus
           aria-label="Find a model"
           placeholder="Find a model, or write provider:name"
           value={query}

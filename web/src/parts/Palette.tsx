@@ -40,6 +40,7 @@ export function Palette({ onClose, more = [] }: { onClose: () => void; more?: re
     <Dialog title="Commands" onClose={onClose}>
       <input
         className="field"
+        data-focus
         role="combobox"
         aria-expanded="true"
         aria-controls={id}

@@ -1,4 +1,5 @@
 /** The keyboard: one listener finds the command of a key. */
+import { flushSync } from 'react-dom';
 import { allCommands } from './commands';
 
 const SWITCH = 'antiphon.keys';
@@ -28,7 +29,8 @@ function onKeyDown(event: KeyboardEvent): void {
   const command = allCommands().findLast((item) => item.keys === name);
   if (command === undefined) return;
   event.preventDefault();
-  command.run();
+  // What the next key meets is there before it is pressed.
+  flushSync(command.run);
 }
 
 export function listenToKeys(): () => void {

@@ -33,6 +33,8 @@ export class ThreadSource {
   private timer: ReturnType<typeof setTimeout> | null = null;
   private release: (() => void) | null = null;
   private frame = 0;
+  /** How long the last reading took: a long thread is not read again at once. */
+  private lastMs = 0;
 
   constructor(readonly id: string) {
     this.state = { id, page: null, replies: {}, progress: {}, activities: [], problem: null };
@@ -88,6 +90,7 @@ export class ThreadSource {
   private async load(): Promise<void> {
     const isFirst = this.state.page === null;
     this.since = [];
+    const started = performance.now();
     try {
       const page = await get<OpenedThread>(threadPath(this.id));
       this.use(page, isFirst);
@@ -97,6 +100,7 @@ export class ThreadSource {
       });
     }
     this.since = null;
+    this.lastMs = performance.now() - started;
     if (this.mustReload) {
       this.mustReload = false;
       this.schedule();
@@ -121,7 +125,7 @@ export class ThreadSource {
     this.timer ??= setTimeout(() => {
       this.timer = null;
       this.reload();
-    }, RELOAD_MS);
+    }, Math.max(RELOAD_MS, this.lastMs));
   }
 
   private take(activity: ActivityRow): void {
