@@ -138,6 +138,7 @@ def test_a_warning_that_is_put_off_can_be_opened_again(warned: tuple[WebApp, str
 
     app.page.keyboard.press("Escape")
     expect(app.page.get_by_role("dialog")).to_have_count(0)
+    app.page.reload()
     app.button("Cost warning").click()
 
     expect(app.button("Continue")).to_be_visible()
@@ -191,6 +192,15 @@ def test_an_interjection_is_shown_in_its_round_and_heard(pages: Pages, stage: St
     )
     expect(field).to_have_value("")
     assert [one["text"] for one in stage.read(id)["interjections"]] == ["What about <b>ambulances</b>?"]
+
+
+def test_words_that_were_not_sent_are_kept(pages: Pages, stage: Stage) -> None:
+    app, _ = open_live(pages, stage)
+
+    app.page.get_by_label("Say something to the debaters").fill("What about")
+    app.page.reload()
+
+    expect(app.page.get_by_label("Say something to the debaters")).to_have_value("What about")
 
 
 def test_stop_in_a_round_lets_the_judge_decide(pages: Pages, stage: Stage) -> None:
@@ -376,6 +386,17 @@ def test_markup_of_models_names_and_topics_is_inert(pages: Pages, stage: Stage, 
 
 def test_a_debate_that_does_not_exist_is_said_so(pages: Pages, stage: Stage) -> None:
     app = pages.open(stage.server, "/debates/nothing")
+
+    expect(app.page.get_by_role("alert")).to_contain_text("The debate cannot be shown")
+
+
+def test_a_debate_that_is_deleted_meanwhile_is_said_so(pages: Pages, stage: Stage) -> None:
+    id = stage.create()
+    app = pages.open(stage.server, f"/debates/{id}")
+    expect_verdict(app)
+
+    with stage.server.client() as client:
+        client.request("DELETE", f"/threads/{id}")
 
     expect(app.page.get_by_role("alert")).to_contain_text("The debate cannot be shown")
 

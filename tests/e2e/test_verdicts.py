@@ -1,6 +1,7 @@
 """Verdicts in the web app: scores, reasons with links to turns, and exports."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,6 +78,16 @@ def test_a_debate_is_exported_as_the_server_writes_it(
     assert download.value.suggested_filename.endswith(f".{format}")
     if format == "json":
         assert json.loads(text)["verdict"]["winner"] == "for"
+
+
+def test_the_turns_of_each_debater_are_counted(judged: tuple[WebApp, str], stage: Stage) -> None:
+    app, id = judged
+
+    rows = app.page.get_by_role("region", name="Totals").get_by_role("row")
+
+    expect(rows.filter(has_text="Ada")).to_have_text(re.compile(r"^Ada21032,4230\.\d s\$0\.0087$"))
+    assert stage.read(id)["statistics"]["for"]["words"] == 103
+    expect(rows.last).to_contain_text("with judge and cut turns")
 
 
 def test_a_tie_has_no_winner(pages: Pages, stage: Stage, tmp_path: Path) -> None:

@@ -1,10 +1,9 @@
 import { useState } from 'react';
 import { useCommands } from '../parts/commands';
-import type { OpenedThread } from '../wire/types';
 import { CostMeter } from './CostMeter';
 import { EndDialog } from './EndDialog';
 import { ExportMenu } from './ExportMenu';
-import { canDo, decision, modelLabel } from './reading';
+import { decision, modelLabel } from './reading';
 import { RoundTrack } from './RoundTrack';
 import type { Actions } from './useActions';
 import type { Debate } from './types';
@@ -18,14 +17,30 @@ interface Button {
 }
 
 /** The buttons that the debate takes now. */
-function buttonsOf(page: OpenedThread, debate: Debate, actions: Actions, end: () => void): Button[] {
-  const can = (event: string) => canDo(page, event);
+function buttonsOf(debate: Debate, { can, send }: Actions, end: () => void): Button[] {
   const buttons: (Button | false)[] = [
-    page.status === 'pending' && { id: 'start', label: 'Start', keys: 's', run: () => void actions.start(), isPrimary: true },
-    can('RESUME') && { id: 'resume', label: 'Resume', keys: 'r', run: () => void actions.resume(), isPrimary: true },
-    can('RETRY') && { id: 'retry', label: 'Retry', keys: 'r', run: () => void actions.retry() },
-    can('PAUSE') && { id: 'pause', label: 'Pause', keys: 'p', run: () => void actions.pause() },
-    can('JUDGE_NOW') && { id: 'judge', label: debate.state === 'debating' ? 'Stop and judge' : 'Judge now', keys: 'j', run: () => void actions.judge() },
+    can('START_DEBATE') && {
+      id: 'start',
+      label: 'Start',
+      keys: 's',
+      run: () => void send({ type: 'START_DEBATE' }),
+      isPrimary: true,
+    },
+    can('RESUME') && {
+      id: 'resume',
+      label: 'Resume',
+      keys: 'r',
+      run: () => void send({ type: 'RESUME' }),
+      isPrimary: true,
+    },
+    can('RETRY') && { id: 'retry', label: 'Retry', keys: 'r', run: () => void send({ type: 'RETRY' }) },
+    can('PAUSE') && { id: 'pause', label: 'Pause', keys: 'p', run: () => void send({ type: 'PAUSE' }) },
+    can('JUDGE_NOW') && {
+      id: 'judge',
+      label: debate.state === 'debating' ? 'Stop and judge' : 'Judge now',
+      keys: 'j',
+      run: () => void send({ type: 'JUDGE_NOW' }),
+    },
     can('STOP') && !(debate.state === 'debating' && can('JUDGE_NOW')) && { id: 'end', label: 'End', run: end },
   ];
   return buttons.filter((button) => button !== false);
@@ -39,10 +54,18 @@ function factsOf(debate: Debate): string {
 }
 
 /** The topic, the buttons, the track of rounds and the meter of costs. */
-export function DebateHead({ page, debate, actions }: { page: OpenedThread; debate: Debate; actions: Actions }) {
+export function DebateHead({ thread, debate, actions }: { thread: string; debate: Debate; actions: Actions }) {
   const [isEnding, setEnding] = useState(false);
-  const buttons = buttonsOf(page, debate, actions, () => setEnding(true));
-  useCommands(buttons.map(({ id, label, keys, run }) => ({ id: `debate-${id}`, label, group: 'Debate', run, ...(keys === undefined ? {} : { keys }) })));
+  const buttons = buttonsOf(debate, actions, () => setEnding(true));
+  useCommands(
+    buttons.map(({ id, label, keys, run }) => ({
+      id: `debate-${id}`,
+      label,
+      group: 'Debate',
+      run,
+      ...(keys === undefined ? {} : { keys }),
+    })),
+  );
   return (
     <header className="debate-head">
       <div className="debate-title">
@@ -51,11 +74,18 @@ export function DebateHead({ page, debate, actions }: { page: OpenedThread; deba
       </div>
       <div className="debate-actions">
         {buttons.map(({ id, label, keys, run, isPrimary }) => (
-          <button key={id} type="button" className={isPrimary ? 'primary' : undefined} disabled={actions.isBusy} onClick={run}>
-            {label}{keys !== undefined && <kbd aria-hidden="true">{keys.toUpperCase()}</kbd>}
+          <button
+            key={id}
+            type="button"
+            className={isPrimary ? 'primary' : undefined}
+            disabled={actions.isBusy}
+            onClick={run}
+          >
+            {label}
+            {keys !== undefined && <kbd aria-hidden="true">{keys.toUpperCase()}</kbd>}
           </button>
         ))}
-        <ExportMenu id={page.id} />
+        <ExportMenu id={thread} />
       </div>
       <RoundTrack debate={debate} />
       <CostMeter debate={debate} />

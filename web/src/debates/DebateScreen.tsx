@@ -1,15 +1,18 @@
 import '../style/debates.css';
-import { useRef, useState } from 'react';
+import { useRef } from 'react';
 import { useCommands } from '../parts/commands';
 import { ErrorCard } from '../parts/ErrorCard';
+import { Transcript } from '../parts/Transcript';
 import type { LiveReplies } from '../wire/replies';
 import { useThread } from '../wire/store';
 import type { OpenedThread } from '../wire/types';
 import { columnStyle, Names, RoundSection } from './Columns';
 import { DebateHead } from './DebateHead';
+import { useClosedWarning, useWideColumn } from './interface';
 import { Interject } from './Interject';
 import { EndNotice, ErrorNotice, IdleNotice, JudgingNotice, PausedNotice } from './Notices';
-import { canDo, debateOf, openWarning, roundRows, type Cuts } from './reading';
+import { debateOf, openWarning, roundRows, type Cuts } from './reading';
+import { Totals } from './Totals';
 import { useActions, type Actions } from './useActions';
 import { useAnnouncements } from './useAnnouncements';
 import { useCuts } from './useCuts';
@@ -28,52 +31,86 @@ interface BodyProps {
 }
 
 function DebateBody({ page, debate, replies, cuts, actions }: BodyProps) {
-  const [wide, setWide] = useState<number | null>(null);
+  const [wide, widen] = useWideColumn(page.id);
+  const ids = debate.participants.map((one) => one.id);
   const box = useRef<HTMLDivElement>(null);
   const sheet = useRef<HTMLDivElement>(null);
   const { isFollowing, toEnd } = useFollow(box, sheet, debate.state !== 'completed');
   useSpeakerInView(box, Object.keys(replies), isFollowing);
-  const widen = (index: number) => setWide((before) => (before === index ? null : index));
-  useCommands(debate.participants.map((one, index) => ({ id: `widen-${one.id}`, label: `Widen ${one.name}`, group: 'Debate', keys: String(index + 1), run: () => widen(index) })));
+  useCommands(
+    debate.participants.map((one, index) => ({
+      id: `widen-${one.id}`,
+      label: `Widen ${one.name}`,
+      group: 'Debate',
+      keys: String(index + 1),
+      run: () => widen(one.id),
+    })),
+  );
   return (
     <div className="debate-frame">
       <div className="debate-body" ref={box} tabIndex={0} role="region" aria-label="Turns">
-        <div className="debate-sheet" ref={sheet} style={columnStyle(debate.participants.length, wide)}>
+        <div className="debate-sheet" ref={sheet} style={columnStyle(ids, wide)}>
           <Names debate={debate} wide={wide} onWiden={widen} />
-          {roundRows(debate, replies, cuts).map((row) => <RoundSection key={`${row.phase}-${row.roundNumber}`} debate={debate} row={row} />)}
+          {roundRows(debate, replies, cuts).map((row) => (
+            <RoundSection key={`${row.phase}-${row.roundNumber}`} debate={debate} row={row} />
+          ))}
           {page.status === 'pending' && <IdleNotice debate={debate} />}
           {debate.state === 'judgeEvaluating' && <JudgingNotice debate={debate} />}
           {debate.state === 'paused' && <PausedNotice debate={debate} cuts={cuts} />}
-          {debate.state === 'error' && <ErrorNotice debate={debate} actions={actions} canRetry={canDo(page, 'RETRY')} canRaise={canDo(page, 'RAISE_LIMIT')} />}
+          {debate.state === 'error' && <ErrorNotice debate={debate} actions={actions} />}
           <Verdict debate={debate} />
           <EndNotice debate={debate} />
+          <Totals debate={debate} />
         </div>
       </div>
-      {!isFollowing && page.status === 'running' && <button type="button" className="debate-latest" onClick={toEnd}>Jump to latest</button>}
+      {!isFollowing && page.status === 'running' && (
+        <button type="button" className="debate-latest" onClick={toEnd}>
+          Jump to latest
+        </button>
+      )}
     </div>
   );
 }
 
-function OpenDebate({ page, debate, replies, cuts, reload }: Omit<BodyProps, 'actions'> & { reload: () => void }) {
-  const actions = useActions(page.id, reload);
+function OpenDebate({ page, debate, replies, cuts }: Omit<BodyProps, 'actions'>) {
+  const actions = useActions(page.id);
   const input = useRef<HTMLInputElement>(null);
-  const [closed, setClosed] = useState<string | null>(null);
   const warning = openWarning(debate);
-  const canAnswer = canDo(page, 'ACKNOWLEDGE_WARNING') && warning !== null;
+  const [isClosed, setClosed] = useClosedWarning(page.id, warning?.threshold ?? '');
+  const canAnswer = actions.can('ACKNOWLEDGE_WARNING') && warning !== null;
   // The judge hears nobody.
-  const canInterject = canDo(page, 'INTERJECT') && debate.state !== 'judgeEvaluating';
-  useCommands(canInterject ? [{ id: 'interject', label: 'Interject', group: 'Debate', keys: 'm', run: () => input.current?.focus() }] : []);
+  const canInterject = actions.can('INTERJECT') && debate.state !== 'judgeEvaluating';
+  useCommands(
+    canInterject
+      ? [{ id: 'interject', label: 'Interject', group: 'Debate', keys: 'm', run: () => input.current?.focus() }]
+      : [],
+  );
   return (
     <section className="screen debate">
-      <DebateHead page={page} debate={debate} actions={actions} />
+      <DebateHead thread={page.id} debate={debate} actions={actions} />
       <DebateBody page={page} debate={debate} replies={replies} cuts={cuts} actions={actions} />
       <footer className="debate-foot">
-        {canAnswer && closed === warning.threshold && <button type="button" className="debate-warning" onClick={() => setClosed(null)}>Cost warning</button>}
-        {actions.problem !== null && <ErrorCard title="That was not possible" message={actions.problem.message} code={actions.problem.code} actions={<button type="button" onClick={actions.clear}>Dismiss</button>} />}
-        {canInterject && <Interject actions={actions} input={input} />}
+        {canAnswer && isClosed && (
+          <button type="button" className="debate-warning" onClick={() => setClosed(false)}>
+            Cost warning
+          </button>
+        )}
+        {actions.problem !== null && (
+          <ErrorCard
+            title="That was not possible"
+            message={actions.problem.message}
+            code={actions.problem.code}
+            actions={
+              <button type="button" onClick={actions.clear}>
+                Dismiss
+              </button>
+            }
+          />
+        )}
+        {canInterject && <Interject thread={page.id} actions={actions} input={input} />}
       </footer>
-      {canAnswer && closed !== warning.threshold && debate.state !== 'error' && (
-        <WarningDialog debate={debate} warning={warning} canJudge={canDo(page, 'JUDGE_NOW')} actions={actions} onClose={() => setClosed(warning.threshold)} />
+      {canAnswer && !isClosed && debate.state !== 'error' && (
+        <WarningDialog debate={debate} warning={warning} actions={actions} onClose={() => setClosed(true)} />
       )}
     </section>
   );
@@ -82,22 +119,24 @@ function OpenDebate({ page, debate, replies, cuts, reload }: Omit<BodyProps, 'ac
 export function DebateScreen({ id }: { id: string }) {
   const thread = useThread(id);
   const { page, problem, replies } = thread;
-  const debate = page === null ? null : debateOf(page);
-  const cuts = useCuts(thread);
+  const isGone = problem?.code === 'unknown_thread';
+  const debate = page === null || isGone ? null : debateOf(page);
+  const cuts = useCuts(thread, debate);
   useAnnouncements(debate, thread.activities);
-  if (page === null || debate === null) {
-    return (
-      <section className="screen">
-        <header className="screen-head"><h1>{page?.title ?? 'Debate'}</h1></header>
-        <div className="screen-body">
-          {problem !== null ? (
-            <ErrorCard title="The debate cannot be shown" message={problem.message} code={problem.code} />
-          ) : page === null ? <p className="empty">Loading…</p> : (
-            <ErrorCard title="The debate cannot be continued" message={page.problem ?? 'Only its journal can be read; open it in the inspector.'} />
-          )}
-        </div>
-      </section>
-    );
-  }
-  return <OpenDebate page={page} debate={debate} replies={replies} cuts={cuts} reload={thread.reload} />;
+  if (page?.transcript && !isGone) return <Transcript page={page} />;
+  if (page !== null && debate !== null) return <OpenDebate page={page} debate={debate} replies={replies} cuts={cuts} />;
+  return (
+    <section className="screen">
+      <header className="screen-head">
+        <h1>Debate</h1>
+      </header>
+      <div className="screen-body">
+        {problem === null ? (
+          <p className="empty">Loading…</p>
+        ) : (
+          <ErrorCard title="The debate cannot be shown" message={problem.message} code={problem.code} />
+        )}
+      </div>
+    </section>
+  );
 }

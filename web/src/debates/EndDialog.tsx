@@ -4,12 +4,16 @@ import type { Actions } from './useActions';
 /** Ask before a debate ends without a verdict: it cannot be continued. */
 export function EndDialog({ actions, onClose }: { actions: Actions; onClose: () => void }) {
   const end = async () => {
-    if (await actions.stop()) onClose();
+    if (await actions.send({ type: 'STOP' })) onClose();
   };
   const buttons = (
     <>
-      <button type="button" onClick={onClose}>Keep it</button>
-      <button type="button" className="dangerous" disabled={actions.isBusy} onClick={() => void end()}>End without a verdict</button>
+      <button type="button" onClick={onClose}>
+        Keep it
+      </button>
+      <button type="button" className="dangerous" disabled={actions.isBusy} onClick={() => void end()}>
+        End without a verdict
+      </button>
     </>
   );
   return (

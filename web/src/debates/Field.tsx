@@ -18,13 +18,28 @@ interface Props {
 /** A field of a form with its label, a hint, and its problem. */
 export function Field({ label, hint, problem, children }: Props) {
   const id = useId();
-  const described = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`].filter(Boolean).join(' ');
+  const described = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`]
+    .filter(Boolean)
+    .join(' ');
   return (
     <div className="debate-field" data-invalid={problem === undefined ? undefined : true}>
       <label htmlFor={id}>{label}</label>
-      {children({ id, className: 'field', 'aria-invalid': problem === undefined ? undefined : true, 'aria-describedby': described === '' ? undefined : described })}
-      {problem !== undefined && <p className="field-problem" id={`${id}-problem`}>{label} {problem}</p>}
-      {hint !== undefined && <p className="field-hint" id={`${id}-hint`}>{hint}</p>}
+      {children({
+        id,
+        className: 'field',
+        'aria-invalid': problem === undefined ? undefined : true,
+        'aria-describedby': described === '' ? undefined : described,
+      })}
+      {problem !== undefined && (
+        <p className="field-problem" id={`${id}-problem`}>
+          {label} {problem}
+        </p>
+      )}
+      {hint !== undefined && (
+        <p className="field-hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
     </div>
   );
 }

@@ -1,14 +1,23 @@
-import { useState, type FormEvent, type Ref } from 'react';
+import type { FormEvent, Ref } from 'react';
+import { useDraft } from './interface';
 import type { Actions } from './useActions';
 
 /** A line to the debaters, which they hear from their next turn on. */
-export function Interject({ actions, input }: { actions: Actions; input: Ref<HTMLInputElement> }) {
-  const [text, setText] = useState('');
+export function Interject({
+  thread,
+  actions,
+  input,
+}: {
+  thread: string;
+  actions: Actions;
+  input: Ref<HTMLInputElement>;
+}) {
+  const [text, setText] = useDraft(thread);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const words = text.trim();
     if (words === '') return;
-    if (await actions.interject(words)) setText('');
+    if (await actions.send({ type: 'INTERJECT', text: words })) setText('');
   };
   return (
     <form className="interject" onSubmit={(event) => void submit(event)}>
@@ -25,7 +34,9 @@ export function Interject({ actions, input }: { actions: Actions; input: Ref<HTM
           if (event.key === 'Escape') event.currentTarget.blur();
         }}
       />
-      <button type="submit" disabled={actions.isBusy || text.trim() === ''}>Interject</button>
+      <button type="submit" disabled={actions.isBusy || text.trim() === ''}>
+        Interject
+      </button>
     </form>
   );
 }

@@ -10,11 +10,31 @@ interface Props {
 
 type NumberKey = 'maxRounds' | 'costLimit' | 'warnAtCost' | 'timeoutPerRound' | 'maxTokens' | 'contextLimit';
 
-function NumberField({ name, label, hint, placeholder, props }: { name: NumberKey; label: string; hint?: string; placeholder?: string; props: Props }) {
+function NumberField({
+  name,
+  label,
+  hint,
+  placeholder,
+  props,
+}: {
+  name: NumberKey;
+  label: string;
+  hint?: string;
+  placeholder?: string;
+  props: Props;
+}) {
   const { draft, problems, change } = props;
   return (
     <Field label={label} problem={problems[name]} {...(hint === undefined ? {} : { hint })}>
-      {(control) => <input {...control} inputMode="decimal" value={draft[name]} placeholder={placeholder} onChange={(event) => change({ [name]: event.target.value })} />}
+      {(control) => (
+        <input
+          {...control}
+          inputMode="decimal"
+          value={draft[name]}
+          placeholder={placeholder}
+          onChange={(event) => change({ [name]: event.target.value })}
+        />
+      )}
     </Field>
   );
 }
@@ -32,20 +52,36 @@ export function LimitFields(props: Props) {
         <NumberField name="costLimit" label="Cost limit" hint="USD, above 0.10" placeholder="none" props={props} />
         <Field label="At the limit" problem={problems['onCostLimit']}>
           {(control) => (
-            <select {...control} value={draft.onCostLimit} onChange={(event) => change({ onCostLimit: event.target.value })}>
+            <select
+              {...control}
+              value={draft.onCostLimit}
+              onChange={(event) => change({ onCostLimit: event.target.value })}
+            >
               <option value="error">stop, until it is raised</option>
               <option value="judge">let the judge decide</option>
             </select>
           )}
         </Field>
       </div>
-      <label className="check"><input type="checkbox" checked={draft.earlyStop} onChange={(event) => change({ earlyStop: event.target.checked })} /> Ask the judge early when arguments repeat</label>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={draft.earlyStop}
+          onChange={(event) => change({ earlyStop: event.target.checked })}
+        />{' '}
+        Ask the judge early when arguments repeat
+      </label>
       <details className="form-more" open={hasProblem ? true : undefined}>
         <summary>More</summary>
         <div className="form-grid">
           <NumberField name="timeoutPerRound" label="Seconds a round" hint="up to 3600" props={props} />
           <NumberField name="maxTokens" label="Tokens a reply" hint="at most 100,000" props={props} />
-          <NumberField name="contextLimit" label="Transcript tokens" hint="200 to 1,000,000 in a prompt" props={props} />
+          <NumberField
+            name="contextLimit"
+            label="Transcript tokens"
+            hint="200 to 1,000,000 in a prompt"
+            props={props}
+          />
         </div>
       </details>
     </section>

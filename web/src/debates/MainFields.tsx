@@ -20,15 +20,29 @@ export function TopicFields({ draft, problems, change }: PartProps) {
   const left = [...draft.topic.trim()].length;
   return (
     <section className="form-part">
-      <Field label="Topic" hint={`A motion or a question, 10 to 500 characters · ${left} of ${LONGEST_TOPIC}`} problem={problems['topic']}>
-        {(control) => <textarea {...control} rows={2} value={draft.topic} placeholder="Should a city close its centre to private cars?" onChange={(event) => change({ topic: event.target.value })} />}
+      <Field
+        label="Topic"
+        hint={`A motion or a question, 10 to 500 characters · ${left} of ${LONGEST_TOPIC}`}
+        problem={problems['topic']}
+      >
+        {(control) => (
+          <textarea
+            {...control}
+            rows={2}
+            value={draft.topic}
+            placeholder="Should a city close its centre to private cars?"
+            onChange={(event) => change({ topic: event.target.value })}
+          />
+        )}
       </Field>
       <fieldset className="formats">
         <legend>Format</legend>
         {FORMATS.map((format) => (
           <label key={format} data-chosen={draft.format === format ? true : undefined}>
             <input type="radio" name="format" checked={draft.format === format} onChange={() => change({ format })} />
-            <span><b>{format}</b> {ABOUT[format]}</span>
+            <span>
+              <b>{format}</b> {ABOUT[format]}
+            </span>
           </label>
         ))}
       </fieldset>
@@ -43,10 +57,26 @@ export function JudgeFields({ draft, problems, change, fallback }: PartProps & {
       <h2 id="judge-title">Judge</h2>
       <div className="form-grid wide">
         <Field label="Judge's model" problem={problems['judge.model']}>
-          {(control) => <input {...control} list="debate-models" value={draft.judgeModel} placeholder={draft.seats[0]?.model || fallback} spellCheck={false} autoCapitalize="off" onChange={(event) => change({ judgeModel: event.target.value })} />}
+          {(control) => (
+            <input
+              {...control}
+              list="debate-models"
+              value={draft.judgeModel}
+              placeholder={draft.seats[0]?.model || fallback}
+              spellCheck={false}
+              autoCapitalize="off"
+              onChange={(event) => change({ judgeModel: event.target.value })}
+            />
+          )}
         </Field>
-        <Field label="Criteria" hint="names with commas between them, at most 10" problem={problems['judge.evaluationCriteria']}>
-          {(control) => <input {...control} value={draft.criteria} onChange={(event) => change({ criteria: event.target.value })} />}
+        <Field
+          label="Criteria"
+          hint="names with commas between them, at most 10"
+          problem={problems['judge.evaluationCriteria']}
+        >
+          {(control) => (
+            <input {...control} value={draft.criteria} onChange={(event) => change({ criteria: event.target.value })} />
+          )}
         </Field>
       </div>
     </section>

@@ -17,7 +17,10 @@ function byField(problems: readonly FieldProblem[]): Problems {
 function useModels(): readonly ModelRow[] {
   const [models, setModels] = useState<readonly ModelRow[]>([]);
   useEffect(() => {
-    get<ModelList>('/models').then((list) => setModels(list.items), () => setModels([]));
+    get<ModelList>('/models').then(
+      (list) => setModels(list.items),
+      () => setModels([]),
+    );
   }, []);
   return models;
 }
@@ -55,7 +58,9 @@ export function NewDebate() {
   };
   const refuse = (all: readonly FieldProblem[]) => {
     setProblems(byField(all));
-    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"], .field-problem')?.focus());
+    requestAnimationFrame(() =>
+      form.current?.querySelector<HTMLElement>('[aria-invalid="true"], .field-problem')?.focus(),
+    );
   };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -80,11 +85,23 @@ export function NewDebate() {
         <SeatFields draft={draft} models={models} fallback={fallback} problems={problems} change={change} />
         <JudgeFields draft={draft} problems={problems} change={change} fallback={fallback} />
         <LimitFields draft={draft} problems={problems} change={change} />
-        <datalist id="debate-models">{choices(models).map((name) => <option key={name} value={name} />)}</datalist>
-        {failure !== null && <ErrorCard title="The debate was not started" message={failure.message} code={failure.code} />}
+        <datalist id="debate-models">
+          {choices(models).map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+        {failure !== null && (
+          <ErrorCard title="The debate was not started" message={failure.message} code={failure.code} />
+        )}
         <div className="form-end">
-          <button type="submit" className="primary" disabled={isBusy}>Start the debate</button>
-          <p className="field-problem" role="status">{count > 0 ? `${count === 1 ? 'One setting is' : `${count} settings are`} wrong; the debate was not started.` : ''}</p>
+          <button type="submit" className="primary" disabled={isBusy}>
+            Start the debate
+          </button>
+          <p className="field-problem" role="status">
+            {count > 0
+              ? `${count === 1 ? 'One setting is' : `${count} settings are`} wrong; the debate was not started.`
+              : ''}
+          </p>
         </div>
       </form>
     </div>

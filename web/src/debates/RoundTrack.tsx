@@ -3,7 +3,14 @@ import { showElement } from './showElement';
 import { stations, type Station } from './reading';
 import type { Debate } from './types';
 
-const WORDS = { done: 'done', live: 'in progress', held: 'paused', error: 'failed', coming: 'to come', skipped: 'skipped' };
+const WORDS = {
+  done: 'done',
+  live: 'in progress',
+  held: 'paused',
+  error: 'failed',
+  coming: 'to come',
+  skipped: 'skipped',
+};
 
 function StationMark({ station }: { station: Station }) {
   const isJudge = station.key === 'judge';
@@ -32,7 +39,12 @@ export function RoundTrack({ debate }: { debate: Debate }) {
     if (element && list.current) list.current.scrollLeft = element.offsetLeft - list.current.clientWidth / 2;
   }, [current]);
   return (
-    <ol className="round-track" ref={list} aria-label="Rounds" data-size={all.length > 9 ? 'large' : all.length > 6 ? 'medium' : 'small'}>
+    <ol
+      className="round-track"
+      ref={list}
+      aria-label="Rounds"
+      data-size={all.length > 9 ? 'large' : all.length > 6 ? 'medium' : 'small'}
+    >
       {all.map((station) => {
         const { target } = station;
         const label = (
@@ -44,7 +56,13 @@ export function RoundTrack({ debate }: { debate: Debate }) {
         return (
           <li key={station.key} data-mark={station.mark} aria-current={station.key === current ? 'step' : undefined}>
             <StationMark station={station} />
-            {target === null ? <span className="station-label">{label}</span> : <button type="button" className="station-label" onClick={() => showElement(target)}>{label}</button>}
+            {target === null ? (
+              <span className="station-label">{label}</span>
+            ) : (
+              <button type="button" className="station-label" onClick={() => showElement(target)}>
+                {label}
+              </button>
+            )}
             <span className="hidden-text">, {WORDS[station.mark]}</span>
           </li>
         );

@@ -42,7 +42,9 @@ function ScoreRow({ name, marks, y, room }: { name: string; marks: readonly Mark
   const places = spread(ordered.map((mark) => place(mark.score, room)));
   return (
     <g transform={`translate(0 ${y})`}>
-      <text x={0} y={room.name} className="score-name">{name}</text>
+      <text x={0} y={room.name} className="score-name">
+        {name}
+      </text>
       <path d={`M${room.left} 0H${room.right}`} className="score-line" />
       <path d={`M${places[0]} 0H${places.at(-1)}`} className="score-span" />
       {ordered.map((mark, index) => {
@@ -50,8 +52,12 @@ function ScoreRow({ name, marks, y, room }: { name: string; marks: readonly Mark
         return (
           <g key={mark.id}>
             <MarkShape letter={mark.letter} cx={cx} />
-            <text x={cx} y={mark.letter === 'C' ? 6 : 4} className="score-letter" textAnchor="middle">{mark.letter}</text>
-            <text x={cx} y={-13} textAnchor="middle">{mark.score}</text>
+            <text x={cx} y={mark.letter === 'C' ? 6 : 4} className="score-letter" textAnchor="middle">
+              {mark.letter}
+            </text>
+            <text x={cx} y={-13} textAnchor="middle">
+              {mark.score}
+            </text>
           </g>
         );
       })}
@@ -68,19 +74,32 @@ export function ScoreChart({ debate }: { debate: Debate }) {
     debate.participants
       .filter((one) => typeof scores[one.id] === 'number')
       .map((one) => ({ id: one.id, letter: letterOf(debate, one.id), score: scores[one.id] as number }));
-  const rows = Object.entries(verdict.criteria).flatMap(([name, scores]) => (typeof scores === 'string' ? [] : [{ name, marks: marksOf(scores) }]));
+  const rows = Object.entries(verdict.criteria).flatMap(([name, scores]) =>
+    typeof scores === 'string' ? [] : [{ name, marks: marksOf(scores) }],
+  );
   const shown = [...rows, { name: 'overall', marks: marksOf(verdict.scores) }].filter((row) => row.marks.length > 0);
-  const label = shown.map(({ name, marks }) => `${name} ${marks.map((mark) => `${nameOf(debate, mark.id)} ${mark.score}`).join(', ')}`).join('; ');
+  const label = shown
+    .map(({ name, marks }) => `${name} ${marks.map((mark) => `${nameOf(debate, mark.id)} ${mark.score}`).join(', ')}`)
+    .join('; ');
   const height = room.top + shown.length * room.row - 18;
   return (
-    <svg className="score-chart" viewBox={`0 0 ${room.width} ${height}`} role="img" aria-label={`Scores of the judge: ${label}`}>
+    <svg
+      className="score-chart"
+      viewBox={`0 0 ${room.width} ${height}`}
+      role="img"
+      aria-label={`Scores of the judge: ${label}`}
+    >
       {AXIS.map((score) => (
         <g key={score}>
           <path d={`M${place(score, room)} 18V${height}`} className="score-grid" />
-          <text x={place(score, room)} y={11} textAnchor="middle">{score}</text>
+          <text x={place(score, room)} y={11} textAnchor="middle">
+            {score}
+          </text>
         </g>
       ))}
-      {shown.map(({ name, marks }, index) => <ScoreRow key={name} name={name} marks={marks} y={room.top + 2 + index * room.row} room={room} />)}
+      {shown.map(({ name, marks }, index) => (
+        <ScoreRow key={name} name={name} marks={marks} y={room.top + 2 + index * room.row} room={room} />
+      ))}
     </svg>
   );
 }

@@ -8,10 +8,12 @@ import type { Debate, Participant, Response } from './types';
 
 function SaidFoot({ response }: { response: Response }) {
   const { input, output, estimated } = response.usage;
-  const title = input === undefined ? undefined : `${plural(input, 'token')} read, ${plural(output ?? 0, 'token')} written`;
+  const title =
+    input === undefined ? undefined : `${plural(input, 'token')} read, ${plural(output ?? 0, 'token')} written`;
   return (
     <p className="turn-foot" title={title}>
-      {formatSeconds(response.latencyMs)} · {plural(response.tokensUsed, 'token')}{estimated ? ' (estimated)' : ''} · {formatUsd(response.cost)}
+      {formatSeconds(response.latencyMs)} · {plural(response.tokensUsed, 'token')}
+      {estimated ? ' (estimated)' : ''} · {formatUsd(response.cost)}
     </p>
   );
 }
@@ -20,11 +22,19 @@ function LiveFoot({ reply }: { reply: LiveReply }) {
   const now = useNow(true);
   const elapsed = reply.sentAt === null ? 0 : Math.max(0, now - reply.sentAt);
   const tokens = reply.tokens ?? estimateTokens(reply.text + reply.thinking);
-  const facts = [reply.text === '' ? (reply.thinking === '' ? 'waiting for the model' : 'thinking') : 'speaking', formatSeconds(elapsed)];
+  const facts = [
+    reply.text === '' ? (reply.thinking === '' ? 'waiting for the model' : 'thinking') : 'speaking',
+    formatSeconds(elapsed),
+  ];
   if (tokens > 0) facts.push(`${reply.tokens === null ? '≈ ' : ''}${plural(tokens, 'token')}`);
-  if (tokens > 0 && reply.tokens === null && elapsed > 1_000) facts.push(`${Math.round(tokens / (elapsed / 1_000))} tok/s`);
+  if (tokens > 0 && reply.tokens === null && elapsed > 1_000)
+    facts.push(`${Math.round(tokens / (elapsed / 1_000))} tok/s`);
   if (reply.costUsd !== null) facts.push(formatUsd(reply.costUsd));
-  return <p className="turn-foot" aria-hidden="true">{facts.join(' · ')}</p>;
+  return (
+    <p className="turn-foot" aria-hidden="true">
+      {facts.join(' · ')}
+    </p>
+  );
 }
 
 function LiveTurn({ reply, name }: { reply: LiveReply; name: string }) {
@@ -37,7 +47,11 @@ function LiveTurn({ reply, name }: { reply: LiveReply; name: string }) {
           <Markdown text={reply.thinking} />
         </details>
       )}
-      {typeof message === 'string' && <p className="turn-problem">{message}. {name} is asked again.</p>}
+      {typeof message === 'string' && (
+        <p className="turn-problem">
+          {message}. {name} is asked again.
+        </p>
+      )}
       <Markdown text={reply.text} isLive />
       <LiveFoot reply={reply} />
     </>
@@ -48,7 +62,10 @@ function CutTurn({ text }: { text: string }) {
   return (
     <>
       {text !== '' && <Markdown text={text} />}
-      <p className="turn-foot" data-kind="cut">{text === '' ? 'cut before the first word' : `cut after ${plural(countWords(text), 'word')}`} · asked again when the debate continues</p>
+      <p className="turn-foot" data-kind="cut">
+        {text === '' ? 'cut before the first word' : `cut after ${plural(countWords(text), 'word')}`} · asked again when
+        the debate continues
+      </p>
     </>
   );
 }
@@ -56,9 +73,18 @@ function CutTurn({ text }: { text: string }) {
 function TurnBody({ turn, name, isHeld }: { turn: Turn; name: string; isHeld: boolean }) {
   switch (turn.kind) {
     case 'said':
-      return <><Markdown text={turn.response.content} /><SaidFoot response={turn.response} /></>;
+      return (
+        <>
+          <Markdown text={turn.response.content} />
+          <SaidFoot response={turn.response} />
+        </>
+      );
     case 'failed':
-      return <p className="turn-problem">{name} did not answer: {turn.response.error?.message ?? 'nothing came'}.</p>;
+      return (
+        <p className="turn-problem">
+          {name} did not answer: {turn.response.error?.message ?? 'nothing came'}.
+        </p>
+      );
     case 'live':
       return <LiveTurn reply={turn.reply} name={name} />;
     case 'cut':

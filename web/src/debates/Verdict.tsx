@@ -30,13 +30,18 @@ function Reasons({ debate }: { debate: Debate }) {
         {claims.map((claim, index) => (
           <span key={index}>
             {claim.text}{' '}
-            {claim.turns.map((turn) => <TurnLink key={turnId(turn)} debate={debate} turn={turn} />)}
+            {claim.turns.map((turn) => (
+              <TurnLink key={turnId(turn)} debate={debate} turn={turn} />
+            ))}
           </span>
         ))}
       </p>
       {others.length > 0 && (
         <p className="verdict-turns">
-          The judge also refers to {others.map((turn) => <TurnLink key={turnId(turn)} debate={debate} turn={turn} />)}
+          The judge also refers to{' '}
+          {others.map((turn) => (
+            <TurnLink key={turnId(turn)} debate={debate} turn={turn} />
+          ))}
         </p>
       )}
     </>
@@ -60,20 +65,35 @@ function judgeFacts(debate: Debate): string {
 export function Verdict({ debate }: { debate: Debate }) {
   const { verdict } = debate;
   if (verdict === null) return null;
-  const words = Object.entries(verdict.criteria).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  const words = Object.entries(verdict.criteria).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
   return (
     <section className="verdict debate-wide" id="verdict" data-last tabIndex={-1} aria-labelledby="verdict-title">
       <div className="verdict-words">
         <h2 id="verdict-title">Verdict: {decision(debate)}</h2>
         <Reasons debate={debate} />
-        {words.length > 0 && <dl className="verdict-criteria">{words.map(([name, text]) => <div key={name}><dt>{name}</dt><dd>{text}</dd></div>)}</dl>}
+        {words.length > 0 && (
+          <dl className="verdict-criteria">
+            {words.map(([name, text]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{text}</dd>
+              </div>
+            ))}
+          </dl>
+        )}
         {debate.stoppedEarly !== null && <p className="turn-foot">The judge was asked early: {debate.stoppedEarly}</p>}
         <p className="turn-foot">{judgeFacts(debate)}</p>
       </div>
       <div className="verdict-chart">
         <ScoreChart debate={debate} />
         <ul className="verdict-key" aria-label="Debaters">
-          {debate.participants.map((one) => <li key={one.id}><Badge letter={letterOf(debate, one.id)} /> {one.name} <span>{one.position}</span></li>)}
+          {debate.participants.map((one) => (
+            <li key={one.id}>
+              <Badge letter={letterOf(debate, one.id)} /> {one.name} <span>{one.position}</span>
+            </li>
+          ))}
         </ul>
       </div>
     </section>

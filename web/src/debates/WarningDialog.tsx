@@ -9,7 +9,6 @@ import type { Debate } from './types';
 interface Props {
   debate: Debate;
   warning: { threshold: string };
-  canJudge: boolean;
   actions: Actions;
   onClose: () => void;
 }
@@ -22,17 +21,26 @@ function forecastText(debate: Debate): string {
 }
 
 /** The answers to a warning about costs: continue, let the judge decide now, or raise the limit. */
-export function WarningDialog({ debate, warning, canJudge, actions, onClose }: Props) {
+export function WarningDialog({ debate, warning, actions, onClose }: Props) {
   const [isRaising, setRaising] = useState(false);
   const { cost, limit } = budgetOf(debate);
-  const answer = async (act?: () => Promise<boolean>) => {
-    if ((await actions.acknowledge()) && act !== undefined) await act();
+  const acknowledge = () => actions.send({ type: 'ACKNOWLEDGE_WARNING' });
+  const judge = async () => {
+    if (await acknowledge()) await actions.send({ type: 'JUDGE_NOW' });
   };
   const buttons = (
     <>
-      <button type="button" disabled={actions.isBusy} onClick={() => setRaising(true)}>{limit === null ? 'Set a limit' : 'Raise limit'}</button>
-      {canJudge && <button type="button" disabled={actions.isBusy} onClick={() => void answer(actions.judge)}>Stop and judge</button>}
-      <button type="button" className="primary" disabled={actions.isBusy} onClick={() => void answer()}>Continue</button>
+      <button type="button" disabled={actions.isBusy} onClick={() => setRaising(true)}>
+        {limit === null ? 'Set a limit' : 'Raise limit'}
+      </button>
+      {actions.can('JUDGE_NOW') && (
+        <button type="button" disabled={actions.isBusy} onClick={() => void judge()}>
+          Stop and judge
+        </button>
+      )}
+      <button type="button" className="primary" disabled={actions.isBusy} onClick={() => void acknowledge()}>
+        Continue
+      </button>
     </>
   );
   return (
@@ -43,8 +51,19 @@ export function WarningDialog({ debate, warning, canJudge, actions, onClose }: P
         It continues while you decide.
       </p>
       <p>{forecastText(debate)}</p>
-      {isRaising && <RaiseLimit debate={debate} actions={actions} onDone={() => void answer()} onBack={() => setRaising(false)} />}
-      {!isRaising && actions.problem !== null && <p className="field-problem" role="alert">{actions.problem.message}</p>}
+      {isRaising && (
+        <RaiseLimit
+          debate={debate}
+          actions={actions}
+          onDone={() => void acknowledge()}
+          onBack={() => setRaising(false)}
+        />
+      )}
+      {!isRaising && actions.problem !== null && (
+        <p className="field-problem" role="alert">
+          {actions.problem.message}
+        </p>
+      )}
     </Dialog>
   );
 }

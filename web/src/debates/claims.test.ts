@@ -3,10 +3,22 @@ import { claimsOf, otherReferences } from './claims';
 import { debate, round } from './fixtures';
 import type { Reference } from './types';
 
-const turn = (participantId: string, phase: Reference['phase'], number = 1): Reference => ({ participantId, phase, round: number });
+const turn = (participantId: string, phase: Reference['phase'], number = 1): Reference => ({
+  participantId,
+  phase,
+  round: number,
+});
 
 function judged(reasoning: string, references: Reference[] = []) {
-  const verdict = { winner: 'for', tie: false, scores: { for: 2, against: 1 }, criteria: {}, reasoning, references, tokensUsed: 0 };
+  const verdict = {
+    winner: 'for',
+    tie: false,
+    scores: { for: 2, against: 1 },
+    criteria: {},
+    reasoning,
+    references,
+    tokensUsed: 0,
+  };
   return debate({ rounds: [round('opening', 1), round('rebuttal', 1)], verdict, state: 'completed' });
 }
 

@@ -49,7 +49,9 @@ function namedTurns(debate: Debate, sentence: string): Reference[] {
   return placesIn(sentence).flatMap(({ phase, round }) =>
     debate.rounds
       .filter((one) => (round === null ? one.phase === phase : one.phase !== 'opening' && one.roundNumber === round))
-      .flatMap((one) => speakers.map((speaker) => ({ participantId: speaker.id, phase: one.phase, round: one.roundNumber }))),
+      .flatMap((one) =>
+        speakers.map((speaker) => ({ participantId: speaker.id, phase: one.phase, round: one.roundNumber })),
+      ),
   );
 }
 
@@ -62,7 +64,9 @@ export function claimsOf(debate: Debate): Claim[] {
     const turns = namedTurns(debate, text).filter((turn) => isHeld(debate, turn));
     for (const turn of rest) {
       if (!isNamed(debate, turn.participantId, text)) continue;
-      const isThere = turns.some((one) => one.participantId === turn.participantId && one.phase === turn.phase && one.round === turn.round);
+      const isThere = turns.some(
+        (one) => one.participantId === turn.participantId && one.phase === turn.phase && one.round === turn.round,
+      );
       if (!isThere && turns.length < 4) turns.push(turn);
       rest.delete(turn);
     }
@@ -73,6 +77,9 @@ export function claimsOf(debate: Debate): Claim[] {
 /** The turns that the judge refers to and no sentence is linked to. */
 export function otherReferences(debate: Debate, claims: readonly Claim[]): Reference[] {
   const linked = claims.flatMap((claim) => claim.turns);
-  const isLinked = (turn: Reference) => linked.some((one) => one.participantId === turn.participantId && one.phase === turn.phase && one.round === turn.round);
+  const isLinked = (turn: Reference) =>
+    linked.some(
+      (one) => one.participantId === turn.participantId && one.phase === turn.phase && one.round === turn.round,
+    );
   return (debate.verdict?.references ?? []).filter((turn) => isHeld(debate, turn) && !isLinked(turn));
 }

@@ -93,9 +93,17 @@ function seatSettings(seats: readonly SeatDraft[], fallback: string): Record<str
 
 /** The settings of a form; `fallback` is the model of debaters without one. */
 export function settingsOf(draft: Draft, fallback: string): CreateDebate {
-  const criteria = draft.criteria.split(',').map((name) => name.trim()).filter((name) => name !== '');
-  const judge = { evaluationCriteria: criteria, ...(draft.judgeModel.trim() === '' ? {} : { model: draft.judgeModel.trim() }) };
-  const optional = Object.entries({ costLimit: draft.costLimit, warnAtCost: draft.warnAtCost }).filter(([, value]) => value.trim() !== '');
+  const criteria = draft.criteria
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const judge = {
+    evaluationCriteria: criteria,
+    ...(draft.judgeModel.trim() === '' ? {} : { model: draft.judgeModel.trim() }),
+  };
+  const optional = Object.entries({ costLimit: draft.costLimit, warnAtCost: draft.warnAtCost }).filter(
+    ([, value]) => value.trim() !== '',
+  );
   const settings: Record<string, unknown> = {
     topic: draft.topic,
     format: draft.format,

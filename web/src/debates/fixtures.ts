@@ -27,12 +27,22 @@ export function debate(more: Partial<Debate> = {}): Debate {
     interjections: [],
     verdict: null,
     outcome: null,
-    costTracker: { totalCost: '0', costByModel: {}, warningThreshold: null, limitThreshold: null, warnings: [], overshoot: '0', unseen: { calls: 0, cost: '0' }, unpriced: 0 },
+    costTracker: {
+      totalCost: '0',
+      costByModel: {},
+      warningThreshold: null,
+      limitThreshold: null,
+      warnings: [],
+      overshoot: '0',
+      unseen: { calls: 0, cost: '0' },
+      unpriced: 0,
+    },
     lastError: null,
     stoppedEarly: null,
     state: 'debating',
     interrupted: false,
     current: { phase: 'rebuttal', roundNumber: 1, responses: [], missing: ['for', 'against'], target: 'debating' },
+    statistics: {},
     ...more,
   };
 }

@@ -25,11 +25,6 @@ export function debateOf(page: OpenedThread): Debate | null {
   return page.content as unknown as Debate;
 }
 
-/** Whether the debate takes an event now. */
-export function canDo(page: OpenedThread, event: string): boolean {
-  return page.can['debate']?.includes(event) ?? false;
-}
-
 export function phaseOf(format: string, number: number, last: number): Phase {
   return format === 'oxford' && number === last && last > 1 ? 'closing' : 'rebuttal';
 }
@@ -39,7 +34,8 @@ export function roundTitle(phase: Phase, number: number): string {
   return phase === 'closing' ? 'Closings' : `Round ${number}`;
 }
 
-export const turnId = (reference: Reference): string => `turn-${reference.phase}-${reference.round}-${reference.participantId}`;
+export const turnId = (reference: Reference): string =>
+  `turn-${reference.phase}-${reference.round}-${reference.participantId}`;
 export const roundId = (phase: Phase, number: number): string => `round-${phase}-${number}`;
 
 /** A reply that was stopped before its end: it is asked for again. */
@@ -94,7 +90,8 @@ function openTurn(debate: Debate, speaker: Participant, replies: LiveReplies, cu
   const reply = replies[speaker.id];
   if (reply !== undefined && SPEAKING.includes(debate.state)) return { kind: 'live', reply };
   const cut = cuts[speaker.id];
-  if (cut !== undefined && cut.phase === current?.phase && cut.roundNumber === current.roundNumber) return { kind: 'cut', text: cut.text };
+  if (cut !== undefined && cut.phase === current?.phase && cut.roundNumber === current.roundNumber)
+    return { kind: 'cut', text: cut.text };
   return { kind: 'waiting' };
 }
 
@@ -103,14 +100,31 @@ export function roundRows(debate: Debate, replies: LiveReplies, cuts: Cuts): Rou
   const rows = debate.rounds.map((round): RoundRow => {
     const turns = debate.participants.map((one) => [one.id, turnOf(round.responses, one.id)] as const);
     const { phase, roundNumber } = round;
-    return { phase, roundNumber, isCurrent: false, round, turns: Object.fromEntries(turns), interjections: interjectionsOf(debate, phase, roundNumber) };
+    return {
+      phase,
+      roundNumber,
+      isCurrent: false,
+      round,
+      turns: Object.fromEntries(turns),
+      interjections: interjectionsOf(debate, phase, roundNumber),
+    };
   });
   const { current } = debate;
   if (current === null || !isInRound(debate)) return rows;
   const { phase, roundNumber } = current;
   if (rows.some((row) => row.phase === phase && row.roundNumber === roundNumber)) return rows;
   const turns = Object.fromEntries(debate.participants.map((one) => [one.id, openTurn(debate, one, replies, cuts)]));
-  return [...rows, { phase, roundNumber, isCurrent: true, round: null, turns, interjections: interjectionsOf(debate, phase, roundNumber) }];
+  return [
+    ...rows,
+    {
+      phase,
+      roundNumber,
+      isCurrent: true,
+      round: null,
+      turns,
+      interjections: interjectionsOf(debate, phase, roundNumber),
+    },
+  ];
 }
 
 export type Mark = 'done' | 'live' | 'held' | 'error' | 'coming' | 'skipped';
@@ -141,7 +155,8 @@ export function stations(debate: Debate): Station[] {
   const judge = judgeMark(debate);
   const hasEndedRounds = judge !== 'coming' || debate.state === 'completed';
   const steps: [Phase, number][] = [['opening', 1]];
-  for (let number = 1; number <= debate.maxRounds; number += 1) steps.push([phaseOf(debate.format, number, debate.maxRounds), number]);
+  for (let number = 1; number <= debate.maxRounds; number += 1)
+    steps.push([phaseOf(debate.format, number, debate.maxRounds), number]);
   const rounds = steps.map(([phase, number]): Station => {
     const isRecorded = debate.rounds.some((one) => one.phase === phase && one.roundNumber === number);
     const isCurrent = isInRound(debate) && debate.current?.phase === phase && debate.current.roundNumber === number;
@@ -154,7 +169,13 @@ export function stations(debate: Debate): Station[] {
   return [
     ...rounds,
     { key: 'judge', label: 'Judge', short: 'Judge', mark: judge, target: null },
-    { key: 'verdict', label: 'Verdict', short: 'Verdict', mark: verdict, target: debate.verdict === null ? null : 'verdict' },
+    {
+      key: 'verdict',
+      label: 'Verdict',
+      short: 'Verdict',
+      mark: verdict,
+      target: debate.verdict === null ? null : 'verdict',
+    },
   ];
 }
 
@@ -181,7 +202,15 @@ export function budgetOf(debate: Debate): Budget {
   const left = debate.maxRounds + 1 - debate.rounds.length;
   const isOver = debate.state === 'completed' || debate.state === 'judgeEvaluating';
   const forecast = perRound === null || isOver || left <= 0 ? null : Math.max(cost, spent + perRound * left);
-  return { cost, warn, limit, hasWarned: tracker.warnings.length > 0, perRound, forecast, end: limit ?? (warn === null ? null : warn * 1.25) };
+  return {
+    cost,
+    warn,
+    limit,
+    hasWarned: tracker.warnings.length > 0,
+    perRound,
+    forecast,
+    end: limit ?? (warn === null ? null : warn * 1.25),
+  };
 }
 
 /** The warning about costs that nobody has answered. */

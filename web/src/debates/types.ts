@@ -1,14 +1,7 @@
 /** A debate as the server gives it in `content` of its thread. */
 export type Phase = 'opening' | 'rebuttal' | 'closing';
 export type DebateState =
-  | 'idle'
-  | 'initializing'
-  | 'awaitingArguments'
-  | 'debating'
-  | 'judgeEvaluating'
-  | 'completed'
-  | 'paused'
-  | 'error';
+  'idle' | 'initializing' | 'awaitingArguments' | 'debating' | 'judgeEvaluating' | 'completed' | 'paused' | 'error';
 
 export interface Model {
   provider: string;
@@ -111,6 +104,15 @@ export interface DebateError {
   estimate?: string;
 }
 
+/** The turns of one debater in numbers. */
+export interface Statistics {
+  turns: number;
+  words: number;
+  tokens: number;
+  cost: string;
+  averageLatencyMs: number;
+}
+
 export interface Debate {
   topic: string;
   format: string;
@@ -127,4 +129,5 @@ export interface Debate {
   state: DebateState;
   interrupted: boolean;
   current: CurrentRound | null;
+  statistics: Record<string, Statistics>;
 }

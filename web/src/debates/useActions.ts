@@ -1,52 +1,63 @@
 /** The actions of a person on a debate: one at a time, and the problem of the last one. */
-import { useState } from 'react';
-import { post, Problem, threadPath } from '../wire/http';
+import { debateRequest, Refused, type DebateEvent, type DebateTransport, type OpenedThread } from '@antiphon/machines';
+import { useDebateMachine } from '@antiphon/machines/react';
+import { useMemo, useState } from 'react';
+import { post, Problem } from '../wire/http';
+import { sourceOf } from '../wire/store';
 
 export interface Actions {
   isBusy: boolean;
   problem: Problem | null;
   clear: () => void;
-  start: () => Promise<boolean>;
-  pause: () => Promise<boolean>;
-  resume: () => Promise<boolean>;
-  retry: () => Promise<boolean>;
-  stop: () => Promise<boolean>;
-  judge: () => Promise<boolean>;
-  interject: (text: string) => Promise<boolean>;
-  acknowledge: () => Promise<boolean>;
-  raiseLimit: (costLimit: number) => Promise<boolean>;
+  /** Whether the server takes an event now. */
+  can: (type: DebateEvent['type']) => boolean;
+  /** Send an event; the answer is whether it was taken. */
+  send: (event: DebateEvent) => Promise<boolean>;
 }
 
-/** Not every action is followed by an activity, so the thread is read again after each. */
-export function useActions(id: string, reload: () => void): Actions {
+/** A debate of the server: its pages from the store of this tab, and its events as requests. */
+function transportOf(id: string): DebateTransport {
+  const source = sourceOf(id);
+  return {
+    snapshot: () => source.snapshot().page as OpenedThread | null,
+    subscribe: source.subscribe,
+    send: async (event) => {
+      const { path, body } = debateRequest(id, event);
+      await post(path, body);
+      // Not every event is followed by an activity, so the page is read again.
+      source.reload();
+    },
+  };
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof Refused) return new Problem({ code: 'not_taken', detail: error.message });
+  return new Problem({ code: 'internal', detail: String(error) });
+}
+
+export function useActions(id: string): Actions {
+  const transport = useMemo(() => transportOf(id), [id]);
+  const [snapshot, send] = useDebateMachine(transport);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
-  const send = async (path: string, body?: unknown): Promise<boolean> => {
-    setBusy(true);
-    try {
-      await post(threadPath(id, path), body);
-      setProblem(null);
-      reload();
-      return true;
-    } catch (error) {
-      setProblem(error instanceof Problem ? error : new Problem({ code: 'internal', detail: String(error) }));
-      return false;
-    } finally {
-      setBusy(false);
-    }
-  };
   return {
     isBusy,
     problem,
     clear: () => setProblem(null),
-    start: () => send('/start'),
-    pause: () => send('/pause'),
-    resume: () => send('/resume'),
-    retry: () => send('/retry'),
-    stop: () => send('/stop'),
-    judge: () => send('/judge'),
-    interject: (text) => send('/interject', { text }),
-    acknowledge: () => send('/perform', { action: 'ACKNOWLEDGE_WARNING' }),
-    raiseLimit: (costLimit) => send('/limits', { costLimit }),
+    can: (type) => snapshot.can({ type }),
+    send: async (event) => {
+      setBusy(true);
+      try {
+        await send(event);
+        setProblem(null);
+        return true;
+      } catch (error) {
+        setProblem(problemOf(error));
+        return false;
+      } finally {
+        setBusy(false);
+      }
+    },
   };
 }

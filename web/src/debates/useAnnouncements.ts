@@ -30,7 +30,10 @@ export function useAnnouncements(debate: Debate | null, activities: readonly Act
   useEffect(() => {
     if (debate === null) return;
     const first = activities.findLastIndex((one) => one.cursor === seen.current) + 1;
-    const lines = activities.slice(first).map((one) => lineOf(one, debate)).filter((line) => line !== null);
+    const lines = activities
+      .slice(first)
+      .map((one) => lineOf(one, debate))
+      .filter((line) => line !== null);
     if (lines.length > 0) announce(lines.slice(-3).join('. '));
     seen.current = activities.at(-1)?.cursor ?? '';
     // A verdict that was there when the page was opened is read, not announced.

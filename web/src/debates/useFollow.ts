@@ -12,7 +12,11 @@ export interface Follow {
 }
 
 /** `box` scrolls, and `sheet` within it grows; a page that is over begins at its top. */
-export function useFollow(box: RefObject<HTMLElement | null>, sheet: RefObject<HTMLElement | null>, isGrowing: boolean): Follow {
+export function useFollow(
+  box: RefObject<HTMLElement | null>,
+  sheet: RefObject<HTMLElement | null>,
+  isGrowing: boolean,
+): Follow {
   const [isFollowing, setFollowing] = useState(isGrowing);
   const following = useRef(isGrowing);
   useEffect(() => {
@@ -23,9 +27,15 @@ export function useFollow(box: RefObject<HTMLElement | null>, sheet: RefObject<H
       setFollowing(value);
     };
     const leave = () => set(false);
-    const wheel = (event: WheelEvent) => { if (event.deltaY < 0) leave(); };
-    const press = (event: KeyboardEvent) => { if (AWAY_KEYS.includes(event.key)) leave(); };
-    const scroll = () => { if (!following.current && element.scrollTop + element.clientHeight >= element.scrollHeight - AT_END_PX) set(true); };
+    const wheel = (event: WheelEvent) => {
+      if (event.deltaY < 0) leave();
+    };
+    const press = (event: KeyboardEvent) => {
+      if (AWAY_KEYS.includes(event.key)) leave();
+    };
+    const scroll = () => {
+      if (!following.current && element.scrollTop + element.clientHeight >= element.scrollHeight - AT_END_PX) set(true);
+    };
     const growth = new ResizeObserver(() => {
       if (!following.current) return;
       const last = inner.querySelector<HTMLElement>(LAST);

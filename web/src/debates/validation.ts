@@ -26,12 +26,17 @@ export function repr(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (Array.isArray(value)) return `[${value.map(repr).join(', ')}]`;
   if (typeof value !== 'string') return String(value);
-  const escaped = value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t');
+  const escaped = value
+    .replaceAll('\\', '\\\\')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r')
+    .replaceAll('\t', '\\t');
   return value.includes("'") && !value.includes('"') ? `"${escaped}"` : `'${escaped.replaceAll("'", "\\'")}'`;
 }
 
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
-const isRecord = (value: unknown): value is Settings => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Settings =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const whole = (least: number, most: number): Rule => [
   (value) => Number.isInteger(value) && (value as number) >= least && (value as number) <= most,
@@ -43,12 +48,21 @@ const text = (least: number, most: number): Rule => [
   `a text of ${least} to ${most} characters`,
 ];
 
-const oneOf = (...choices: readonly string[]): Rule => [(value) => choices.includes(value as string), `one of ${choices.join(', ')}`];
+const oneOf = (...choices: readonly string[]): Rule => [
+  (value) => choices.includes(value as string),
+  `one of ${choices.join(', ')}`,
+];
 
 const names = (value: unknown): boolean =>
-  Array.isArray(value) && value.length > 0 && value.length <= 10 && value.every((name) => typeof name === 'string' && name !== '');
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.length <= 10 &&
+  value.every((name) => typeof name === 'string' && name !== '');
 
-const amountAbove = (least: number, words: string): Rule => [(value) => value === null || (isNumber(value) && value > least), words];
+const amountAbove = (least: number, words: string): Rule => [
+  (value) => value === null || (isNumber(value) && value > least),
+  words,
+];
 
 const RULES: Readonly<Record<string, Rule>> = {
   topic: text(SHORTEST_TOPIC, LONGEST_TOPIC),
@@ -64,7 +78,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   participants: [Array.isArray, 'a list'],
   judge: [(value) => value === null || isRecord(value), 'an object'],
 };
-const ID: Rule = [(value) => typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/.test(value), 'a name of letters, digits, - and _, at most 32'];
+const ID: Rule = [
+  (value) => typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/.test(value),
+  'a name of letters, digits, - and _, at most 32',
+];
 const SEAT_RULES: Readonly<Record<string, Rule>> = {
   id: ID,
   name: text(1, 80),
@@ -72,7 +89,11 @@ const SEAT_RULES: Readonly<Record<string, Rule>> = {
   systemPrompt: text(0, 4000),
   model: [Boolean, 'a model'],
 };
-const JUDGE_RULES: Readonly<Record<string, Rule>> = { name: text(1, 80), evaluationCriteria: [names, 'a list of names'], model: [Boolean, 'a model'] };
+const JUDGE_RULES: Readonly<Record<string, Rule>> = {
+  name: text(1, 80),
+  evaluationCriteria: [names, 'a list of names'],
+  model: [Boolean, 'a model'],
+};
 
 function fieldProblems(settings: Settings, rules: Readonly<Record<string, Rule>>, prefix: string): FieldProblem[] {
   return Object.entries(settings).flatMap(([key, value]) => {
@@ -88,8 +109,14 @@ function modelProblems(model: unknown, field: string): FieldProblem[] {
 }
 
 function seatProblems(seat: Settings, place: string): FieldProblem[] {
-  const missing = ['id', 'position', 'model'].filter((key) => !(key in seat)).map((key) => ({ field: `${place}.${key}`, problem: 'is missing' }));
-  return [...fieldProblems(seat, SEAT_RULES, `${place}.`), ...missing, ...('model' in seat ? modelProblems(seat['model'], `${place}.model`) : [])];
+  const missing = ['id', 'position', 'model']
+    .filter((key) => !(key in seat))
+    .map((key) => ({ field: `${place}.${key}`, problem: 'is missing' }));
+  return [
+    ...fieldProblems(seat, SEAT_RULES, `${place}.`),
+    ...missing,
+    ...('model' in seat ? modelProblems(seat['model'], `${place}.model`) : []),
+  ];
 }
 
 /** Why a format does not allow these positions, or null. */
@@ -108,9 +135,11 @@ export function seatsProblem(format: string, positions: readonly string[]): stri
 /** Every problem of the settings, by field. */
 export function problemsOf(settings: Settings): FieldProblem[] {
   const problems = fieldProblems(settings, RULES, '');
-  if (!('topic' in settings)) problems.push({ field: 'topic', problem: `is missing; it must be ${RULES['topic']?.[1]}` });
+  if (!('topic' in settings))
+    problems.push({ field: 'topic', problem: `is missing; it must be ${RULES['topic']?.[1]}` });
   const { warnAtCost: warn, costLimit: limit, judge } = settings;
-  if (isNumber(warn) && isNumber(limit) && warn >= limit) problems.push({ field: 'warnAtCost', problem: `is ${repr(warn)}; it must be below costLimit, ${repr(limit)}` });
+  if (isNumber(warn) && isNumber(limit) && warn >= limit)
+    problems.push({ field: 'warnAtCost', problem: `is ${repr(warn)}; it must be below costLimit, ${repr(limit)}` });
   const seats = (Array.isArray(settings['participants']) ? settings['participants'] : []).filter(isRecord);
   problems.push(...seats.flatMap((seat, index) => seatProblems(seat, `participants[${index}]`)));
   if (isRecord(judge)) {
@@ -118,8 +147,12 @@ export function problemsOf(settings: Settings): FieldProblem[] {
     if ('model' in judge) problems.push(...modelProblems(judge['model'], 'judge.model'));
   }
   const ids = seats.map((seat) => seat['id']);
-  if (new Set(ids).size < ids.length) problems.push({ field: 'participants', problem: `two participants have the same id: ${repr(ids)}` });
-  const problem = seatsProblem(String(settings['format'] ?? 'oxford'), seats.map((seat) => String(seat['position'] ?? 'None')));
+  if (new Set(ids).size < ids.length)
+    problems.push({ field: 'participants', problem: `two participants have the same id: ${repr(ids)}` });
+  const problem = seatsProblem(
+    String(settings['format'] ?? 'oxford'),
+    seats.map((seat) => String(seat['position'] ?? 'None')),
+  );
   if (problem !== null) problems.push({ field: 'participants', problem });
   return problems;
 }
