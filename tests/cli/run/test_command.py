@@ -26,6 +26,11 @@ TEST = (
     "    def test_add(self):\n        self.assertEqual(add(2, 3), 5)\n"
 )
 PLAN = '{"steps": ["Write add.py"], "confidence": 0.9}'
+WRITES = (
+    says("developer", "Written as add.py.", after="write_file"),
+    calls("developer", "write_file", {"path": "add.py", "content": GOOD}),
+    says("planner", PLAN),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -47,12 +52,7 @@ def folder(tmp_path):
 @pytest.fixture
 def model(tmp_path):
     """A developer that writes one file, by a plan of one step."""
-    return script(
-        tmp_path,
-        says("developer", "Written as add.py.", after="write_file"),
-        calls("developer", "write_file", {"path": "add.py", "content": GOOD}),
-        says("planner", PLAN),
-    )
+    return script(tmp_path, *WRITES)
 
 
 def run(*arguments):
@@ -464,6 +464,20 @@ def slow_after_a_file(tmp_path):
         calls("developer", "write_file", {"path": "add.py", "content": GOOD}),
         says("planner", PLAN),
     )
+
+
+def test_a_run_whose_model_lacks_a_key_says_which_and_goes_on_when_it_is_resumed(tmp_path, folder, capsys):
+    missing = {"system": "planner", "steps": [{"error": "2003", "message": "set SOME_API_KEY"}]}
+    options = ("-m", script(tmp_path, missing), "--arbiter", "rules", "--mode", "auto-edit", "--workspace", folder)
+    waits = run(*options, "Write", "add.py")
+    err = capsys.readouterr().err
+    script(tmp_path, *WRITES)
+    resumed = run("--resume", "last")
+
+    assert (waits, resumed) == (1, 0)
+    assert "set SOME_API_KEY" in err
+    assert "antiphon run --resume" in err
+    assert (folder / "add.py").read_text() == GOOD
 
 
 @pytest.mark.requirement("S1-98", "S1-99", "S1-B20")

@@ -147,6 +147,13 @@ class RunClient:
         """Return the result of the run; None while it is running."""
         return self.result if self.result is not None else await find_result(self._threads, self.id)
 
+    def lacks_key(self, request: OpenRequest) -> bool:
+        """Return whether a request is for the key of a model, and print which."""
+        if request.reason != PROVIDER_ERROR:
+            return False
+        self._view.line(request.text or "", "error")
+        return True
+
     def decide(self, request: OpenRequest, answerer: Answerer) -> dict[str, Any]:
         """Get the answer to a request, on the main thread."""
         speaker = self._printer.name(request.speaker or "")

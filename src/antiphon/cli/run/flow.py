@@ -123,6 +123,8 @@ def run_to_end(
         if request is None:  # it continued without an answer
             status = interruptible.wait(client.wait_for_status())
             continue
+        if client.lacks_key(request):  # only a person has it, and resumes the run then
+            return status
         try:
             answer = client.decide(request, answerer)
         except (EOFError, KeyboardInterrupt):
