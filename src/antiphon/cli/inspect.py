@@ -5,7 +5,6 @@ import asyncio
 import json
 import logging
 import sys
-import webbrowser
 from contextlib import AsyncExitStack
 from importlib.util import find_spec
 from typing import Any
@@ -15,7 +14,7 @@ from antiphon.app import App
 from antiphon.chart.errors import ChartError, EngineError
 from antiphon.cli.charts import ChartFileError, find_machine, is_chart_file
 from antiphon.cli.frame import DONE, CliCommand, UsageError
-from antiphon.cli.render.plain import write
+from antiphon.cli.serve.browser import page_opener, print_address
 from antiphon.runtime.machines import AnyMachine
 
 PACKAGES = ("fastapi", "uvicorn")
@@ -75,6 +74,7 @@ async def _serve(options: argparse.Namespace, machine: AnyMachine) -> None:
     input = _read_input(options.input)
     settings = ServerSettings()
     async with AsyncExitStack() as stack:
+        show = print_address if options.no_open else page_opener(stack)
         app = await stack.enter_async_context(App(":memory:", models=ServedModels(), machines=[machine]))
         try:
             root = await app.runtime.create(machine.id, root=machine.id, input=input)
@@ -82,11 +82,7 @@ async def _serve(options: argparse.Namespace, machine: AnyMachine) -> None:
             raise UsageError(f"{machine.id!r} cannot be started: {error}") from error
 
         def announce(address: str, server: HttpServer) -> None:
-            page = inspector_address(address, settings.token, root, options.machine)
-            write(sys.stdout, f"{page}\n")
-            sys.stdout.flush()
-            if not options.no_open:
-                webbrowser.open(page)
+            show(inspector_address(address, settings.token, root, options.machine))
 
         try:
             await run_server(app, settings, Binding(port=options.port), announce)

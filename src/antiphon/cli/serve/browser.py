@@ -6,7 +6,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import AsyncExitStack, ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,7 +33,7 @@ def print_address(address: str) -> None:
     sys.stdout.flush()
 
 
-def page_opener(stack: ExitStack) -> Callable[[str], None]:
+def page_opener(stack: ExitStack | AsyncExitStack) -> Callable[[str], None]:
     """Return a function that prints an address and opens it in a browser, or says that none can be started.
 
     Other users see the arguments of processes, so the browser gets a file that only its owner can read,
