@@ -12,9 +12,9 @@ from urllib.parse import quote, urlencode
 
 from antiphon.app import App
 from antiphon.chart.errors import ChartError, EngineError
+from antiphon.cli.browser import page_opener, print_address
 from antiphon.cli.charts import ChartFileError, find_machine, is_chart_file
 from antiphon.cli.frame import DONE, CliCommand, UsageError
-from antiphon.cli.serve.browser import page_opener, print_address
 from antiphon.runtime.machines import AnyMachine
 
 PACKAGES = ("fastapi", "uvicorn")

@@ -10,9 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from antiphon.cli.browser import page_opener, print_address
 from antiphon.cli.frame import DONE, CliCommand, UsageError
 from antiphon.cli.options import add_store, store_file
-from antiphon.cli.serve.browser import page_opener, print_address
 from antiphon.cli.serve.served_app import open_app
 from antiphon.cli.serve.settings import (
     add_server_options,

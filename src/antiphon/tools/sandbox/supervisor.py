@@ -229,19 +229,14 @@ def threads_of_user() -> int:
 
 
 class ForkLimit:
-    """Limit on the processes and threads of a command, each of which waits here before it starts another.
-
-    There is none if a program around this one has such a limit.
-    """
+    """Limit on processes and threads of a command, which wait here before they start others; it cannot be nested."""
 
     def __init__(self, forks: dict[str, Any], limit: int) -> None:
         self.forks = forks
         self.limit = limit
         self.receiver, self.sender = socket.socketpair()
-        # The descriptor by which requests are read, in a list for `select`.
-        self.listeners: list[int] = []
-        # The number that can be started before they are counted again.
-        self.room = 0
+        self.listeners: list[int] = []  # the descriptor by which requests are read, or none
+        self.room = 0  # how many can be started before they are counted again
         # Whether a process was refused, which is more than threads that a program tries to have.
         self.is_exceeded = False
 
