@@ -1,10 +1,12 @@
 import react from '@vitejs/plugin-react';
 import { defaultClientConditions, defineConfig } from 'vite';
+import { licenses } from './licenses.ts';
+import manifest from './package.json' with { type: 'json' };
 
 const SERVER = 'http://127.0.0.1:8787';
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), licenses(Object.keys(manifest.dependencies))],
   // Packages of this folder are built from their source.
   resolve: { conditions: ['antiphon-source', ...defaultClientConditions] },
   build: {

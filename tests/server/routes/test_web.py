@@ -1,11 +1,13 @@
 """The web app as the server sends it: its page, its files, and what browsers may do with them."""
 
+import json
 import re
 from collections.abc import Iterator
 
 import pytest
 
 from tests.fixtures.server import CheckedClient, live_server
+from tests.paths import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -52,3 +54,14 @@ def test_a_file_has_its_type_and_the_policy_of_the_page(client: CheckedClient) -
 @pytest.mark.parametrize("name", ["nothing.js", "..%2Findex.html", "%2e%2e", "theme.js%00", ".source-hash"])
 def test_only_files_of_the_app_are_sent(client: CheckedClient, name: str) -> None:
     assert client.problem("GET", f"/assets/{name}") == (404, "unknown_route")
+
+
+def test_the_licences_of_all_packages_of_the_app_are_with_it(client: CheckedClient) -> None:
+    manifest = json.loads((ROOT / "web" / "package.json").read_text(encoding="utf-8"))
+    packages = {
+        name: version for name, version in manifest["dependencies"].items() if not name.startswith("@antiphon/")
+    }
+
+    text = client.request("GET", "/assets/licenses.txt").text
+
+    assert [name for name, version in packages.items() if f"{name} {version} (" not in text] == []
