@@ -48,13 +48,14 @@ def test_every_machine_of_antiphon_checks_its_events(capsys):
 def test_the_events_of_a_machine_are_shown(capsys):
     assert main(["machines", "show", "permission"]) == 0
 
-    assert capsys.readouterr().out.splitlines()[:6] == [
+    assert capsys.readouterr().out.splitlines()[:7] == [
         "ALLOW: A person allows the calls, once or by a scope that was offered; "
         "`outside` runs commands without the sandbox.",
         "  id: a text or null, optional",
         "  scope: one of 'once', 'command', 'folder', 'host', 'tool' or null, optional",
         "  outside: true or false or null, optional",
         "  reason: a text or null, optional",
+        "  arguments: an object or null, optional",
         "DENY: A person denies the calls.",
     ]
 

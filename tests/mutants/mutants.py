@@ -143,7 +143,12 @@ MUTANTS = (
     ),
     Mutant("S4-120", "debate/service.py", 'self._perform(id, "STOP", key)', "super().stop(id, key=key)"),
     # A machine is not listed; an export is not what the command line exports.
-    Mutant("X-12", "server/routes/catalog.py", "for machine in own_machines()]", "for machine in own_machines()][1:]"),
+    Mutant(
+        "X-12",
+        "server/routes/charts.py",
+        "for versions in _machines(context, caller).values()]",
+        "for versions in _machines(context, caller).values()][1:]",
+    ),
     Mutant("X-12", "server/routes/threads.py", "threads.export(id, format)", 'threads.export(id, "json")'),
     # A route that is not there.
     Mutant("X-12", "server/routes/actions.py", '"/threads/{id}/messages"', '"/threads/{id}/message"'),

@@ -87,7 +87,7 @@ class Prices:
         return cls.parse(raw, file, policy=policy, limited=limited)
 
     @classmethod
-    def parse(cls, raw: bytes, file: Path, *, policy: Policy | None = None, limited: bool = False) -> Self:
+    def parse(cls, raw: bytes, file: str | Path, *, policy: Policy | None = None, limited: bool = False) -> Self:
         """Parse the content of a price file."""
         try:
             table = tomllib.loads(raw.decode("utf-8"), parse_float=Decimal)
@@ -99,7 +99,9 @@ class Prices:
         except ValueError as error:
             raise ProviderError(Code.BAD_REQUEST, f"the price file {str(file)!r} is not valid: {error}") from error
         file_version = table.get("version") or sha256(raw).hexdigest()[:12]
-        return cls(own, own_version=f"{file.name} {file_version}", policy=policy, limited=limited, assumed=assumed)
+        return cls(
+            own, own_version=f"{Path(file).name} {file_version}", policy=policy, limited=limited, assumed=assumed
+        )
 
     def cost(
         self,
