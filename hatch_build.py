@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-SKIPPED = {"node_modules", ".vite", "dist"}
+SKIPPED = {"node_modules", ".vite", "dist", "__pycache__"}
 WEB = Path("web")
 STATIC = Path("src/antiphon/web/static")
 STAMP = STATIC / ".source-hash"
