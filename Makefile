@@ -112,9 +112,7 @@ parity: $(STAMP) ## compare the machines of the browser with those of Python on 
 e2e: $(CLIENTS) ## test the web app in Chromium; screenshots are in .screenshots
 	@command -v chromium >/dev/null || { echo "there is no chromium on this machine; on Debian: apt-get install chromium" >&2; exit 2; }
 	@test -d web/node_modules/axe-core || { cd web && npm ci --silent --no-audit --no-fund; }
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -m e2e tests/e2e \
-		|| { echo "once more, alone, those that failed beside others:"; \
-		$(BIN)/python -m pytest -m e2e --last-failed --last-failed-no-failures none tests/e2e; }
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m e2e tests/e2e
 
 docs: $(SITE) ## build the docs site into .site; a warning is an error
 	@$(BIN)/python website/build.py

@@ -163,6 +163,7 @@ def test_a_tool_waits_for_a_person_and_its_result_goes_back(tmp_path: Path) -> N
         ("fork", {"nme": "b"}, "nme is unknown: did you mean 'name'?"),
     ],
 )
+@pytest.mark.requirement("X-13")
 def test_an_action_that_is_internal_or_not_as_declared_is_refused_and_changes_nothing(
     tmp_path: Path, action: str, payload: dict[str, object], text: str
 ) -> None:

@@ -125,6 +125,7 @@ def statuses() -> dict[str, str]:
     return {row["kind"]: row["status"] for row in rows}
 
 
+@pytest.mark.requirement("X-16")
 def test_a_run_a_debate_and_a_chat_work_on_one_store_at_once(start: Start, tmp_path: Path, folder: Path) -> None:
     windows = [
         start(*run(writing(tmp_path), folder)),

@@ -54,6 +54,7 @@ def test_events_do_not_depend_on_how_the_bytes_are_split(places: list[int]) -> N
 
 @settings(max_examples=12)
 @given(cuts=st.lists(SIZES, max_size=5))
+@pytest.mark.requirement("X-15")
 def test_a_followed_thread_has_no_gap_and_no_repeat_wherever_it_is_cut(
     server: LiveServer, thread: str, cuts: list[int]
 ) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from antiphon.app import App
@@ -72,6 +73,7 @@ def furnish(server: LiveServer, model: str) -> str:
     return chat
 
 
+@pytest.mark.requirement("S0-93")
 def test_screens_are_accessible_and_look_right(
     pages: Pages, server: LiveServer, script: Callable[[str], str], screenshots: Path
 ) -> None:

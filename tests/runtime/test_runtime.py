@@ -288,6 +288,7 @@ def test_a_letter_no_step_can_take_is_set_aside_and_all_trees_continue():
         "SEND",
     ],
 )
+@pytest.mark.requirement("X-13")
 def test_an_event_that_may_not_come_in_is_refused_and_changes_nothing(event):
     async def main():
         async with runtime(MemoryStore(), chat(words)) as host:

@@ -225,6 +225,7 @@ def test_there_are_more_than_eighty_cases() -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.requirement("X-13")
 def test_bad_input_has_its_problem_and_changes_nothing(client: CheckedClient, name: str) -> None:
     method, path, body, headers, status, code = CASES[name]
     before = state(client)

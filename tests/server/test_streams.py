@@ -76,6 +76,7 @@ def test_a_stream_is_continued_from_every_frame(client: CheckedClient) -> None:
 
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=12))
+@pytest.mark.requirement("X-15")
 def test_a_stream_that_is_cut_while_a_reply_arrives_has_no_gap_and_no_repeat(
     client: CheckedClient, cuts: list[int]
 ) -> None:

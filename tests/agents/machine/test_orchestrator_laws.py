@@ -196,7 +196,7 @@ def test_a_stored_run_goes_on_as_if_nothing_had_happened(walk, rest):
     assert saved(again) == saved(actor)
 
 
-@pytest.mark.requirement("E-18", "S1-B1")
+@pytest.mark.requirement("E-18", "S1-B1", "X-14")
 def test_a_loop_of_immediate_answers_lets_the_event_loop_live():
     """Other work goes on while agents and arbiter answer at once, and the run ends at its limit."""
 

@@ -47,6 +47,7 @@ def last_results(talk):
 # -- tool rounds -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("X-14")
 def test_a_message_has_25_tool_rounds_and_then_a_person_is_asked():
     talk = call_tools(asking(), 25).reply(calls=[("c1", "look")])
 

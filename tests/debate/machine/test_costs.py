@@ -158,7 +158,7 @@ def test_the_limit_can_lead_to_the_judge_instead():
     assert table.context["outcome"] == "verdict"
 
 
-@pytest.mark.requirement("S4-B12")
+@pytest.mark.requirement("S4-B12", "X-14")
 def test_no_call_is_made_that_might_break_the_limit():
     """An estimate before every call, with what the calls on their way may cost."""
     table = acting(costLimit=0.11)
