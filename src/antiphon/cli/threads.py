@@ -23,7 +23,8 @@ from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
 from antiphon.cli.roots import confirm, delete_tree
 from antiphon.cli.undo import add_undo
-from antiphon.cli.windows.access import add_server, named_store, open_records, open_server, open_threads
+from antiphon.cli.windows.access import named_store, open_records, open_server, open_threads
+from antiphon.cli.windows.options import add_server
 from antiphon.cli.windows.types import AnyLibrary
 from antiphon.threads import KINDS, ThreadView
 
