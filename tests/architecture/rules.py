@@ -83,7 +83,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "json_schema": {"jsonschema_rs"},
     "telemetry": {"opentelemetry"},
     "agents": {"msgspec", "yaml"},
-    "client": {"httpx2"},
+    "client": {"httpx2", "httpcore2"},
     "server": {"fastapi", "starlette", "uvicorn", "uvloop", "h11", "mcp", "mcp_types"},
 }
 

@@ -15,6 +15,7 @@ from antiphon.cli.run.options import (
     EXAMPLES,
     FOR_FOREIGN,
     FOR_NEW,
+    LOCAL,
     add_options,
     foreign_spec,
     run_plan,
@@ -24,10 +25,12 @@ from antiphon.cli.run.options import (
 )
 from antiphon.cli.run.output import RunOutput, leave
 from antiphon.cli.run.spec import RunSpec
+from antiphon.cli.windows.remote import explain_loss, refuse_local_options
 
 
 def run(options: argparse.Namespace) -> int:
     """Start a run, resume one, or only plan."""
+    refuse_local_options(options, LOCAL)
     if options.resume is not None:
         return _resume(options)
     try:
@@ -44,15 +47,14 @@ def _resume(options: argparse.Namespace) -> int:
     task = ["TASK"] if options.task else []
     if task or used_flags(options, [name for name in FOR_NEW if name not in FOR_FOREIGN]):
         _refuse([*used_flags(options, FOR_NEW), *task])
-    store = store_file(options)
-    stored = find_resumable_run(store, options.resume)
+    stored = find_resumable_run(options)
     if stored.is_from_file:
         # What reaches this machine is named by a person, not by a file.
         spec = foreign_spec(options, stored.config)
     else:
         _refuse(used_flags(options, FOR_FOREIGN))
         spec = stored_spec(options, stored.config)
-    return _run(options, store, spec, ResumedRun(stored.id, options.mode, stored.is_from_file))
+    return _run(options, store_file(options), spec, ResumedRun(stored.id, options.mode, stored.is_from_file))
 
 
 def _refuse(flags: list[str]) -> None:
@@ -69,9 +71,9 @@ def _run(options: argparse.Namespace, store: Path, spec: RunSpec, start: NewRun 
         output.greet(client.id, spec, mode, environment.problems, environment.undo_problem(mode))
         interruptible = InterruptibleWait(background, client.cancel, second_press_s=float("inf"))
         try:
-            with watch_sigint(output.current_prompt):
+            with watch_sigint(output.current_prompt), explain_loss(options, f"run --resume {client.id}"):
                 status = run_to_end(client, start, interruptible, output.answerer)
-            result = background.call(client.outcome())
+                result = background.call(client.outcome())
         except Quit:
             leave(output, client.id)
         return output.end(client.id, status, result)

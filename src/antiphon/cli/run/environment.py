@@ -6,12 +6,14 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from antiphon.app import App
+from antiphon.cli.frame import UsageError
 from antiphon.cli.run.spec import RunSpec, run_models
-from antiphon.cli.windows.access import open_window
+from antiphon.cli.windows.access import open_remote, open_window
 from antiphon.cli.windows.opening import window_opening
+from antiphon.cli.windows.remote import remote_tools
 from antiphon.cli.windows.types import Window, as_client, models_of
 from antiphon.paths import store_files, undo_path
 from antiphon.threads.toolbox import Toolbox, tools_to_json
@@ -20,22 +22,29 @@ from antiphon.tools.mcp.programs import resolve_programs
 from antiphon.tools.undo.folder import UndoFolder
 from antiphon.tools.workspace import Workspace
 
+if TYPE_CHECKING:
+    from antiphon.client.client import Client
+
 UNASKED = ("auto", "auto-edit")
+NO_TOOLS = (
+    "{server} lets threads use no tools, so its agents could only talk; its operator allows a folder with: "
+    "antiphon serve --workspace DIR; agents of your own that need no tools are named with --agents DIR"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnvironment:
-    """A window with the tools of a run; a server of this machine has them itself."""
+    """A window with the tools of a run; a server of this machine has them itself, and one elsewhere its own folder."""
 
     window: Window
-    undo: UndoFolder
-    workspace: Path
+    undo: UndoFolder | None
+    workspace: Path | None
     problems: tuple[str, ...] = ()
     tools: list[dict[str, Any]] | None = None
 
     def undo_problem(self, mode: str) -> str | None:
         """Return a line on changes that a mode allows unasked and that cannot be undone; a question would say so."""
-        if mode not in UNASKED:
+        if mode not in UNASKED or self.undo is None or self.workspace is None:
             return None
         with Workspace(self.workspace) as workspace:
             if problem := self.undo.file_problem(workspace):
@@ -47,17 +56,22 @@ class RunEnvironment:
 @asynccontextmanager
 async def open_environment(options: argparse.Namespace, store: Path, spec: RunSpec) -> AsyncIterator[RunEnvironment]:
     """Open workspace, MCP servers, store and models; fails early on an unknown model or a missing key."""
+    if spec.workspace is None:
+        async with open_remote(options) as remote:
+            yield RunEnvironment(remote, None, None, (), await _remote_tools(options, remote))
+        return
     async with AsyncExitStack() as stack:
         undo = stack.enter_context(UndoFolder(undo_path()))
         if os.environ.get("ANTIPHON_UNDO"):
             undo.create()  # a folder that a person names has to be usable
-        servers = resolve_programs(spec.servers, spec.workspace)
+        folder = spec.workspace
+        servers = resolve_programs(spec.servers, folder)
         boxes: list[tuple[Toolbox, tuple[str, ...]]] = []
 
         @asynccontextmanager
         async def open_app() -> AsyncIterator[App]:
             async with AsyncExitStack() as tools:
-                boxes.append(await _toolbox(tools, spec, servers, undo, store))
+                boxes.append(await _toolbox(tools, folder, servers, undo, store))
                 yield await tools.enter_async_context(App(store, toolbox=boxes[-1][0], undo=undo))
 
         opening = window_opening(servers)
@@ -75,15 +89,23 @@ async def open_environment(options: argparse.Namespace, store: Path, spec: RunSp
             yield RunEnvironment(window, undo, spec.workspace, problems, tools_to_json(toolbox.tools))
 
 
+async def _remote_tools(options: argparse.Namespace, client: "Client") -> list[dict[str, Any]]:
+    """Return the tools of a server elsewhere; `UsageError` if it has none and the agents of a new run need some."""
+    tools = await remote_tools(client)
+    if not tools and options.resume is None and options.agents is None:
+        raise UsageError(NO_TOOLS.format(server=options.server))
+    return tools
+
+
 async def _toolbox(
-    stack: AsyncExitStack, spec: RunSpec, servers: Sequence[Server], undo: UndoFolder, store: Path
+    stack: AsyncExitStack, folder: Path, servers: Sequence[Server], undo: UndoFolder, store: Path
 ) -> tuple[Toolbox, tuple[str, ...]]:
     # Imported here because the tools are slow to load.
     from antiphon.tools import Bundle, McpTools, ShellSettings, workspace_tools
 
     # Tools neither read nor change the store, wherever it is.
     hidden = store_files(store)
-    workspace = stack.enter_context(Workspace(spec.workspace, hidden=(*hidden, undo_path())))
+    workspace = stack.enter_context(Workspace(folder, hidden=(*hidden, undo_path())))
     own = workspace_tools(workspace, shell=ShellSettings(hidden=(*ShellSettings().hidden, *hidden)), undo=undo)
     if not servers:
         return own, ()

@@ -1,12 +1,11 @@
 """Course of a run on the main thread: starting or resuming it, and answering its agents."""
 
+import argparse
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from antiphon.app import open_library
 from antiphon.cli.frame import UsageError
 from antiphon.cli.interruptible import InterruptibleWait
 from antiphon.cli.lookup import find_thread
@@ -15,7 +14,8 @@ from antiphon.cli.run.client import RunClient
 from antiphon.cli.run.environment import RunEnvironment
 from antiphon.cli.run.output import RunOutput
 from antiphon.cli.run.spec import RunSpec, models_by_place
-from antiphon.cli.windows.types import as_client
+from antiphon.cli.windows.access import open_records
+from antiphon.cli.windows.types import AnyLibrary, as_client
 from antiphon.threads.library import Library
 
 NOT_RESUMABLE = {
@@ -53,19 +53,17 @@ class StoredRun:
     is_from_file: bool = False
 
 
-def find_resumable_run(store: Path, prefix: str) -> StoredRun:
+def find_resumable_run(options: argparse.Namespace) -> StoredRun:
     """Find the run to resume by a prefix of its id; `UsageError` if it cannot be resumed."""
-    if not store.is_file():
-        raise UsageError(f"{store}: store not found, nothing to resume; choose another with --store")
 
     async def find() -> StoredRun:
-        async with open_library(store) as library:
-            return await _find(library, prefix)
+        async with open_records(options) as library:
+            return await _find(library, options.resume)
 
     return asyncio.run(find())
 
 
-async def _find(library: Library, prefix: str) -> StoredRun:
+async def _find(library: AnyLibrary, prefix: str) -> StoredRun:
     record = await library.read(await find_thread(library, prefix, "run"))
     if record.view.problem is not None:
         raise UsageError(f"cannot resume run {record.view.id}: {record.view.problem}")
@@ -73,7 +71,9 @@ async def _find(library: Library, prefix: str) -> StoredRun:
         hint = f'show it with: antiphon runs show {record.view.id}; start another with: antiphon run "TASK"'
         raise UsageError(f"cannot resume run {record.view.id}: {NOT_RESUMABLE[record.view.status]}; {hint}")
     id = record.view.id
-    return StoredRun(id, await library.config(id), await library.is_from_file(id))
+    # A server elsewhere does not say so, and refuses what a run from a file may not do.
+    is_from_file = isinstance(library, Library) and await library.is_from_file(id)
+    return StoredRun(id, await library.config(id), is_from_file)
 
 
 async def open_run(

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from antiphon.app import App
     from antiphon.client.client import Client
 
+PATIENCE_S = 30.0  # the longest wait for a server elsewhere that was lost
+
 
 @asynccontextmanager
 async def open_window(
@@ -87,8 +89,7 @@ async def open_records(options: argparse.Namespace) -> AsyncIterator[AnyLibrary]
         async with open_library(existing_store(options)) as library:
             yield library
         return
-    async with open_server(options) as client:
-        assert client is not None
+    async with open_remote(options) as client:
         yield client.library
 
 
@@ -121,7 +122,17 @@ async def open_client(
         async with WindowClient(address, store, opening=opening) as window:
             yield window
         return
-    async with Client(address, _token(options)) as client:
+    async with Client(address, _token(options), patience_s=PATIENCE_S) as client:
+        yield client
+
+
+@asynccontextmanager
+async def open_remote(options: argparse.Namespace) -> AsyncIterator["Client"]:
+    """Open a client of the server of `--server`."""
+    store = named_store(options)
+    address = await find_address(options, store)
+    assert address is not None
+    async with open_client(options, address, store) as client:
         yield client
 
 
@@ -147,8 +158,6 @@ async def find_address(options: argparse.Namespace, store: Path, *, starts: bool
 
 def load_client() -> None:
     """Load the modules of a client, which are slow to load, before the server is waited for."""
-    import httpcore2  # noqa: F401 (the HTTP library loads it with the first client)
-
     import antiphon.client.window
     import antiphon.providers.registry  # noqa: F401
 
