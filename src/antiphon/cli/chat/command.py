@@ -7,8 +7,8 @@ from pathlib import Path
 
 from antiphon.cli.frame import CliCommand, UsageError
 from antiphon.cli.lookup import ID_HELP
-from antiphon.cli.options import add_json, add_store, positive_int, positive_number, store_file
-from antiphon.cli.windows.options import add_server, start_early
+from antiphon.cli.options import add_json, add_server, add_store, positive_int, positive_number, store_file
+from antiphon.cli.windows.early import start_early
 from antiphon.threads import MODES
 
 NO_RICH = "antiphon chat needs rich; run: pip install 'antiphon[cli]', or use --plain"

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from antiphon.app import App
-from antiphon.cli.debate.environment import announce, check_models, load_prices, open_output, price_file
+from antiphon.cli.debate.environment import announce, load_prices, open_models, open_output, price_file
 from antiphon.cli.debate.options import EXAMPLES, add_options, debate_settings, format_problems
 from antiphon.cli.debate.start import find_debate, prepare, refuse_settings
 from antiphon.cli.default_model import ModelChoice
@@ -18,7 +18,6 @@ from antiphon.cli.windows.access import open_window
 from antiphon.cli.windows.opening import window_opening
 from antiphon.cli.windows.remote import explain_loss, refuse_local_options
 from antiphon.debate import InvalidConfig
-from antiphon.providers.registry import Models
 
 # Options of new debates only; models are also named for those from a file.
 FOR_NEW = (
@@ -63,9 +62,7 @@ async def _hold(options: argparse.Namespace, settings: dict[str, Any] | None, ch
     store = store_file(options)
     output = open_output(options)
     prices = load_prices(options.prices)
-    models = Models()
-    if settings is not None and options.server is None:
-        await check_models(models, settings, prices)
+    models = await open_models(settings if options.server is None else None, prices)
     if choice is not None:
         output.note(announce(choice))
     opening = window_opening(prices=price_file(options.prices))

@@ -9,9 +9,8 @@ from typing import Any
 
 from antiphon.cli.default_model import SCRIPTED, ModelChoice, choose_model, context_limit
 from antiphon.cli.lookup import ID_HELP
-from antiphon.cli.options import add_store
+from antiphon.cli.options import add_server, add_store
 from antiphon.cli.render.units import plural
-from antiphon.cli.windows.options import add_server
 from antiphon.cli.windows.remote import choose_remote_model
 from antiphon.debate import FORMATS, POSITIONS, FieldProblem, InvalidConfig, problems_with
 from antiphon.debate.settings import merged_settings

@@ -64,7 +64,7 @@ class DebateState:
     _last_ended: DebateTurn | None = None
 
     @property
-    def name(self) -> str:
+    def place(self) -> str:
         """The arguments by which commands find the debate."""
         return self.id if self.server is None else f"{self.id} --server {self.server}"
 

@@ -9,7 +9,6 @@ from antiphon.cli.interruptible import InterruptibleWait, Quit
 from antiphon.cli.options import store_file, used_flags
 from antiphon.cli.readline_sigint import watch_sigint
 from antiphon.cli.run.dry_run import dry_run
-from antiphon.cli.run.environment import open_environment
 from antiphon.cli.run.flow import NewRun, ResumedRun, find_resumable_run, mode_in_force, open_run, run_to_end
 from antiphon.cli.run.options import (
     EXAMPLES,
@@ -24,6 +23,7 @@ from antiphon.cli.run.options import (
     stored_spec,
 )
 from antiphon.cli.run.output import RunOutput, leave
+from antiphon.cli.run.remote import open_run_environment, remote_spec
 from antiphon.cli.run.spec import RunSpec
 from antiphon.cli.windows.remote import explain_loss, refuse_local_options
 
@@ -35,7 +35,8 @@ def run(options: argparse.Namespace) -> int:
         return _resume(options)
     try:
         task = run_task(options)
-        spec = run_spec(options)  # may ask whether the folder is trusted
+        # A folder of this machine may have to be trusted first.
+        spec = run_spec(options) if options.server is None else remote_spec(options)
         plan = run_plan(options, spec)
     except (KeyboardInterrupt, EOFError):
         return print_error("run", "interrupted; nothing was started", INTERRUPTED)
@@ -64,8 +65,9 @@ def _refuse(flags: list[str]) -> None:
 
 def _run(options: argparse.Namespace, store: Path, spec: RunSpec, start: NewRun | ResumedRun) -> int:
     output = RunOutput.of(options)
+    opened = open_run_environment(options, store, spec)
     # The first Ctrl-C cancels the run, any other leaves at once.
-    with BackgroundLoop() as background, OpenOnLoop(background, open_environment(options, store, spec)) as environment:
+    with BackgroundLoop() as background, OpenOnLoop(background, opened) as environment:
         client = background.call(open_run(environment, spec, start, output))
         mode = mode_in_force(spec, start)
         output.greet(client.id, spec, mode, environment.problems, environment.undo_problem(mode))

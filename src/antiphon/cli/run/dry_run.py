@@ -11,8 +11,9 @@ from antiphon.background_loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED
 from antiphon.cli.render.plain import PlainView, write
 from antiphon.cli.run.client import find_result
-from antiphon.cli.run.environment import RunEnvironment, open_environment
+from antiphon.cli.run.environment import RunEnvironment
 from antiphon.cli.run.flow import create_run
+from antiphon.cli.run.remote import open_run_environment
 from antiphon.cli.run.spec import RunSpec
 
 
@@ -29,7 +30,8 @@ def dry_run(options: argparse.Namespace, store: Path, spec: RunSpec, task: str) 
 
     if sys.stderr.isatty() and not options.quiet:
         write(sys.stderr, "planning …\n")
-    with BackgroundLoop() as background, OpenOnLoop(background, open_environment(options, store, spec)) as environment:
+    opened = open_run_environment(options, store, spec)
+    with BackgroundLoop() as background, OpenOnLoop(background, opened) as environment:
         try:
             plan, result = background.call(make_plan(environment))
         except KeyboardInterrupt:

@@ -6,14 +6,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from antiphon.app import App
-from antiphon.cli.frame import UsageError
 from antiphon.cli.run.spec import RunSpec, run_models
-from antiphon.cli.windows.access import open_remote, open_window
+from antiphon.cli.windows.access import open_window
 from antiphon.cli.windows.opening import window_opening
-from antiphon.cli.windows.remote import remote_tools
 from antiphon.cli.windows.types import Window, as_client, models_of
 from antiphon.paths import store_files, undo_path
 from antiphon.threads.toolbox import Toolbox, tools_to_json
@@ -22,14 +20,7 @@ from antiphon.tools.mcp.programs import resolve_programs
 from antiphon.tools.undo.folder import UndoFolder
 from antiphon.tools.workspace import Workspace
 
-if TYPE_CHECKING:
-    from antiphon.client.client import Client
-
 UNASKED = ("auto", "auto-edit")
-NO_TOOLS = (
-    "{server} lets threads use no tools, so its agents could only talk; its operator allows a folder with: "
-    "antiphon serve --workspace DIR; agents of your own that need no tools are named with --agents DIR"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +47,12 @@ class RunEnvironment:
 @asynccontextmanager
 async def open_environment(options: argparse.Namespace, store: Path, spec: RunSpec) -> AsyncIterator[RunEnvironment]:
     """Open workspace, MCP servers, store and models; fails early on an unknown model or a missing key."""
-    if spec.workspace is None:
-        async with open_remote(options) as remote:
-            yield RunEnvironment(remote, None, None, (), await _remote_tools(options, remote))
-        return
+    folder = spec.workspace
+    assert folder is not None  # a run on a server elsewhere has another environment
     async with AsyncExitStack() as stack:
         undo = stack.enter_context(UndoFolder(undo_path()))
         if os.environ.get("ANTIPHON_UNDO"):
             undo.create()  # a folder that a person names has to be usable
-        folder = spec.workspace
         servers = resolve_programs(spec.servers, folder)
         boxes: list[tuple[Toolbox, tuple[str, ...]]] = []
 
@@ -83,18 +71,10 @@ async def open_environment(options: argparse.Namespace, store: Path, spec: RunSp
             await models.check(reference)
         client = as_client(window)
         if client is not None:
-            yield RunEnvironment(window, undo, spec.workspace, client.problems)
+            yield RunEnvironment(window, undo, folder, client.problems)
         else:
             toolbox, problems = boxes[-1]
-            yield RunEnvironment(window, undo, spec.workspace, problems, tools_to_json(toolbox.tools))
-
-
-async def _remote_tools(options: argparse.Namespace, client: "Client") -> list[dict[str, Any]]:
-    """Return the tools of a server elsewhere; `UsageError` if it has none and the agents of a new run need some."""
-    tools = await remote_tools(client)
-    if not tools and options.resume is None and options.agents is None:
-        raise UsageError(NO_TOOLS.format(server=options.server))
-    return tools
+            yield RunEnvironment(window, undo, folder, problems, tools_to_json(toolbox.tools))
 
 
 async def _toolbox(

@@ -10,14 +10,12 @@ from antiphon.agents.plans import BadPlan, load_plan
 from antiphon.cli.default_model import ModelChoice, choose_model
 from antiphon.cli.frame import UsageError
 from antiphon.cli.lookup import ID_HELP
-from antiphon.cli.options import add_json, add_store, positive_int, positive_number
+from antiphon.cli.options import add_json, add_server, add_store, positive_int, positive_number
 from antiphon.cli.render.plain import PlainView
 from antiphon.cli.render.text_width import sanitize_line
-from antiphon.cli.run.agents import FOLDER, default_team
-from antiphon.cli.run.folder import RunFolder, read_team, stored_servers
+from antiphon.cli.run.agents import FOLDER
+from antiphon.cli.run.folder import RunFolder, stored_servers
 from antiphon.cli.run.spec import GRACE_MS, RULES, RunSpec, models_by_place, run_models, stored_workspace
-from antiphon.cli.windows.options import add_server
-from antiphon.cli.windows.remote import choose_remote_model
 from antiphon.providers.local.sources import absolute_reference
 from antiphon.threads import MODES
 
@@ -103,8 +101,6 @@ def run_task(options: argparse.Namespace) -> str:
 
 def run_spec(options: argparse.Namespace) -> RunSpec:
     """Return the specification of a new run; `UsageError` if its agents or its workspace are invalid."""
-    if options.server is not None:
-        return _remote_spec(options)
     workspace = (options.workspace or Path()).resolve()
     if not workspace.is_dir():
         raise UsageError(f"{options.workspace}: no such folder")
@@ -116,17 +112,10 @@ def run_spec(options: argparse.Namespace) -> RunSpec:
     mcp = options.mcp.resolve() if options.mcp is not None else None
     choice = choose_model(options.model, last_resort=SCRIPT)
     places = {"workspace": str(workspace), **({} if mcp is None else {"mcp": str(mcp)})}
-    return RunSpec(team.agents, {**_settings(options, choice), **places}, workspace, folder.servers(), choice)
+    return RunSpec(team.agents, {**run_settings(options, choice), **places}, workspace, folder.servers(), choice)
 
 
-def _remote_spec(options: argparse.Namespace) -> RunSpec:
-    """Return the specification of a new run on a server elsewhere, whose tools and folder it uses."""
-    team = default_team() if options.agents is None else read_team(options.agents)
-    choice = choose_remote_model(options, options.model, SCRIPT)
-    return RunSpec(team.agents, _settings(options, choice), None, (), choice)
-
-
-def _settings(options: argparse.Namespace, choice: ModelChoice) -> dict[str, Any]:
+def run_settings(options: argparse.Namespace, choice: ModelChoice) -> dict[str, Any]:
     """Return the settings of a new run."""
     settings = {
         "model": choice.reference,

@@ -77,8 +77,8 @@ class RunOutput:
     def greet(self, id: str, spec: RunSpec, mode: str, problems: tuple[str, ...], no_undo: str | None) -> None:
         """Print the id, mode, workspace and model of the run, problems of its tools, and a line if undo is off."""
         model = spec.choice or describe(spec.settings["model"])
-        place = f"in {spec.workspace}" if self.server is None else f"on {self.server}"
-        self.view.line(f"run {id} · mode {mode} · {place}", "title")
+        where = f"in {spec.workspace}" if self.server is None else f"on {self.server}"
+        self.view.line(f"run {id} · mode {mode} · {where}", "title")
         self.view.line(model.summary)
         if model.hint and self.is_default_model:
             self.view.line(model.hint)
@@ -89,7 +89,7 @@ class RunOutput:
         if self.prompt is None and mode.startswith("ask"):
             self.view.line(UNATTENDED, "error")
 
-    def name(self, id: str) -> str:
+    def place(self, id: str) -> str:
         """Return the arguments by which commands find the run."""
         return id if self.server is None else f"{id} --server {self.server}"
 
@@ -103,7 +103,7 @@ class RunOutput:
         if self.is_quiet or not sys.stdout.isatty():
             write(sys.stdout, summary + "\n" if summary else "")
             if code != DONE:
-                PlainView(sys.stderr).line(_ending(self.name(id), status, result))
+                PlainView(sys.stderr).line(_ending(self.place(id), status, result))
             elif not self.is_quiet:
                 self.view.line(self.dashboard.meters())
             return code
@@ -112,7 +112,7 @@ class RunOutput:
             self.view.line(line.rstrip(), tone)
         if summary:
             self.view.markdown(summary)
-        self.view.line(_ending(self.name(id), status, result), "title" if code == DONE else "error")
+        self.view.line(_ending(self.place(id), status, result), "title" if code == DONE else "error")
         self.view.line(self.dashboard.meters())
         return code
 
@@ -129,7 +129,7 @@ def leave(output: RunOutput, id: str) -> NoReturn:
     output.view.end()
     write(
         sys.stderr,
-        f"left; continue with: antiphon run --resume {output.name(id)} (unless the run is already cancelled)\n",
+        f"left; continue with: antiphon run --resume {output.place(id)} (unless the run is already cancelled)\n",
     )
     sys.stdout.flush()
     os._exit(INTERRUPTED)
@@ -142,11 +142,11 @@ def _summary(result: Mapping[str, Any] | None) -> str:
     return sanitize_lines(str(result.get("summary") or "")).strip()
 
 
-def _ending(name: str, status: str, result: Mapping[str, Any] | None) -> str:
-    details = f"details: antiphon runs show {name}"
+def _ending(place: str, status: str, result: Mapping[str, Any] | None) -> str:
+    details = f"details: antiphon runs show {place}"
     if result is None:
         is_resumable = status in ("interrupted", "waiting", "running")
-        return f"{status}; continue with: antiphon run --resume {name}" if is_resumable else f"{status}; {details}"
+        return f"{status}; continue with: antiphon run --resume {place}" if is_resumable else f"{status}; {details}"
     if result["success"]:
         return f"done; {details}"
     reason = str(result["reason"])

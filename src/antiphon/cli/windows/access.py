@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from antiphon.cli.frame import UsageError
 from antiphon.cli.options import existing_store
-from antiphon.cli.windows.options import STARTED
+from antiphon.cli.windows.early import STARTED
 from antiphon.cli.windows.releasing import release
-from antiphon.cli.windows.types import AnyLibrary, Window
+from antiphon.cli.windows.types import AnyLibrary, Window, load_client
 from antiphon.client import local, starting
 from antiphon.paths import store_path
 from antiphon.runtime.errors import StoreBusy
@@ -154,12 +154,6 @@ async def find_address(options: argparse.Namespace, store: Path, *, starts: bool
         return await (local.ensure_server(store, started=started) if starts else local.find_server(store))
     except starting.LocalServerError as error:
         raise UsageError(str(error)) from error
-
-
-def load_client() -> None:
-    """Load the modules of a client, which are slow to load, before the server is waited for."""
-    import antiphon.client.window
-    import antiphon.providers.registry  # noqa: F401
 
 
 async def _address_of_owner(options: argparse.Namespace, store: Path, error: StoreBusy) -> Path:
