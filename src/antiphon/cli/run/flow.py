@@ -9,6 +9,7 @@ from typing import Any
 from antiphon.cli.frame import UsageError
 from antiphon.cli.interruptible import InterruptibleWait
 from antiphon.cli.lookup import find_thread
+from antiphon.cli.options import store_file
 from antiphon.cli.permission_prompt import Answerer
 from antiphon.cli.run.client import RunClient
 from antiphon.cli.run.environment import RunEnvironment
@@ -55,20 +56,24 @@ class StoredRun:
 
 def find_resumable_run(options: argparse.Namespace) -> StoredRun:
     """Find the run to resume by a prefix of its id; `UsageError` if it cannot be resumed."""
+    store = store_file(options)
+    if options.server is None and not store.is_file():
+        raise UsageError(f"{store}: store not found, nothing to resume; choose another with --store")
 
     async def find() -> StoredRun:
         async with open_records(options) as library:
-            return await _find(library, options.resume)
+            return await _find(library, options.resume, options.server)
 
     return asyncio.run(find())
 
 
-async def _find(library: AnyLibrary, prefix: str) -> StoredRun:
+async def _find(library: AnyLibrary, prefix: str, server: str | None) -> StoredRun:
     record = await library.read(await find_thread(library, prefix, "run"))
     if record.view.problem is not None:
         raise UsageError(f"cannot resume run {record.view.id}: {record.view.problem}")
     if record.view.status in NOT_RESUMABLE:
-        hint = f'show it with: antiphon runs show {record.view.id}; start another with: antiphon run "TASK"'
+        place = record.view.id if server is None else f"{record.view.id} --server {server}"
+        hint = f'show it with: antiphon runs show {place}; start another with: antiphon run "TASK"'
         raise UsageError(f"cannot resume run {record.view.id}: {NOT_RESUMABLE[record.view.status]}; {hint}")
     id = record.view.id
     # A server elsewhere does not say so, and refuses what a run from a file may not do.
@@ -86,7 +91,8 @@ async def open_run(
         client = as_client(window)
         if client is not None:
             await client.join(id, folder=spec.workspace if start.is_from_file else None)
-        for reference in models_by_place(spec):  # a person has named those of a run from a file
+        # A person has named those of a run from a file; a server elsewhere decides about its own.
+        for reference in models_by_place(spec) if spec.workspace is not None else ():
             await window.threads.allow_model(id, reference)
         if start.mode is not None:
             await window.threads.set_mode(id, start.mode)

@@ -36,7 +36,7 @@ def open_run_environment(
 
 @asynccontextmanager
 async def _open_remote(options: argparse.Namespace) -> AsyncIterator[RunEnvironment]:
-    """Open a client with the tools of its server; `UsageError` if it has none, and the agents of a new run need some."""
+    """Open a client with the tools of its server; `UsageError` if it has none, and agents of a new run need some."""
     async with open_remote(options) as client:
         tools = await remote_tools(client)
         if not tools and options.resume is None and options.agents is None:
