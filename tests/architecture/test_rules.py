@@ -49,12 +49,15 @@ def test_modules_and_functions_stay_small():
 
 
 def test_the_engine_and_its_actors_load_no_third_party_package():
-    script = "import sys; from antiphon import create_actor, setup, transition; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    imports = "from antiphon import create_actor, setup, transition; "
+    script = f"import sys; {imports}print(*sorted({{name.split('.')[0] for name in sys.modules}}))"
     printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
 
     # Site customisation of the environment may load its own helpers before any program starts.
     bare = subprocess.run(
-        [sys.executable, "-c", script.replace("from antiphon import create_actor, setup, transition; ", "")], capture_output=True, text=True
+        [sys.executable, "-c", script.replace("from antiphon import create_actor, setup, transition; ", "")],
+        capture_output=True,
+        text=True,
     )
     assert set(printed.split()) - STANDARD - set(bare.stdout.split()) == {"antiphon"}
 
