@@ -21,7 +21,7 @@ from antiphon.server.error_responses import answer_error
 from antiphon.server.parameters import Depends, Header, Parameter, Path, Query
 from antiphon.server.problems import BY_CLASS, MEDIA_TYPE, ProblemError
 from antiphon.server.replies import ProblemReply
-from antiphon.server.routes import MODULES, SERVER_ROUTES, THREAD_ROUTES, all_contracts, load_routes
+from antiphon.server.routes import MODULES, SERVER_ROUTES, THREAD_ROUTES, load_routes
 from antiphon.version import VERSION
 
 # FastAPI would record queries, which hold words that are searched for, and texts of errors.
@@ -39,7 +39,9 @@ SOURCES: dict[type[Parameter], Callable[..., Any]] = {
 }
 
 
-def build_api(context: ServerContext, *, is_complete: bool) -> ASGIApp:
+def build_api(
+    context: ServerContext, contracts: Callable[[], list[tuple[str, Contract]]], *, is_complete: bool
+) -> ASGIApp:
     """Return the application; an incomplete one loads routes that windows seldom use with their first request."""
     api = FastAPI(
         title="Antiphon",
@@ -51,7 +53,7 @@ def build_api(context: ServerContext, *, is_complete: bool) -> ASGIApp:
         telemetry=NO_TELEMETRY,
     )
     api.state.context = context
-    api.state.contracts = all_contracts
+    api.state.contracts = contracts
     for routes in (*THREAD_ROUTES, *SERVER_ROUTES):
         api.include_router(build_router(routes))
     for kind in {ProblemError, HTTPException, *(kind for kind, _ in BY_CLASS), Exception}:

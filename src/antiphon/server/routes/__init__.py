@@ -6,7 +6,7 @@ Routes that windows seldom use are loaded when they are needed, because the firs
 from collections.abc import Mapping
 from importlib import import_module
 
-from antiphon.server.contracts import Contract, Routes
+from antiphon.server.contracts import Routes
 from antiphon.server.routes import actions, local, streams, system, threads, windows
 
 THREAD_ROUTES: tuple[Routes, ...] = (threads.routes, actions.routes, streams.routes)
@@ -37,8 +37,3 @@ def load_routes(module: str) -> Routes:
 def all_routes() -> list[Routes]:
     """Load all routes."""
     return [*THREAD_ROUTES, *map(load_routes, MODULES), *SERVER_ROUTES]
-
-
-def all_contracts() -> list[tuple[str, Contract]]:
-    """Return the contracts of all routes, each with its tag."""
-    return [(routes.tag, contract) for routes in all_routes() for contract in routes.contracts]
