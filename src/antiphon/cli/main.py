@@ -26,6 +26,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "mcp": ("antiphon.cli.serve.mcp", "serve the store to MCP clients over standard input and output"),
     "tokens": ("antiphon.cli.serve.tokens", "let users into a server: add, list and revoke tokens, read the audit log"),
     "models": ("antiphon.cli.models", "list usable models, install the embedded model, add models of your own"),
+    "config": (
+        "antiphon.cli.config.command",
+        "show, set and remove your settings: models, aliases, limits",
+    ),
+    "keys": ("antiphon.cli.config.keys", "set, list and remove API keys of providers and servers"),
     "db": ("antiphon.cli.db", "check, back up, export and import the store"),
     "doctor": ("antiphon.cli.doctor", "show what protects this machine from commands, and prove it by trying"),
     "machines": ("antiphon.cli.machines", "list machines and their events, and print events as JSON Schema"),

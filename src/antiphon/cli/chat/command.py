@@ -28,9 +28,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--max-tool-rounds", type=positive_int, metavar="N", help="maximum tool rounds of a message (default: 25)")
     add("--max-cost", type=positive_number, metavar="USD", help="maximum cost of a message")
     add("--max-time", type=positive_number, metavar="SECONDS", help="maximum duration of a message")
-    add("--thinking", action="store_true", help="show the thinking of the model")
+    add("--thinking", action=argparse.BooleanOptionalAction, help="show the thinking of the model")
     add_json(parser, "print each activity as a JSON object")
-    add("--plain", action="store_true", help="print plain text as it arrives")
+    add("--plain", action=argparse.BooleanOptionalAction, help="print plain text as it arrives")
     add_store(parser)
     add_server(parser)
 
