@@ -5,6 +5,7 @@ import re
 import pytest
 
 from antiphon.cli.config.settings import SETTINGS, UserSetting
+from antiphon.cli.config.templates import FORMS
 from antiphon.providers.keys import OPTIONAL_VARIABLES, VARIABLES
 from tests.fixtures.command import options_of, parser_of, subparsers
 from tests.paths import DOCS
@@ -35,7 +36,7 @@ def test_no_line_is_about_a_setting_that_there_is_not():
     assert variables == {setting.variable for setting in SETTINGS}
 
 
-@pytest.mark.parametrize("name", ["config", "keys"])
+@pytest.mark.parametrize("name", ["config", "keys", "templates"])
 def test_every_command_and_option_is_named(name):
     commands = subparsers(parser_of(name))
     table = PAGE.partition(f"| `antiphon {name}` |")[2].partition("\n\n")[0]
@@ -43,6 +44,12 @@ def test_every_command_and_option_is_named(name):
 
     assert [command for command in commands if not re.search(rf"`{command}[ `]", table)] == []
     assert [option for option in options - {"-h", "--help"} if f"`{option}`" not in table] == []
+
+
+def test_every_key_of_a_template_has_its_line():
+    table = PAGE.partition("| key | meaning |")[2].partition("\n\n")[0]
+
+    assert re.findall(r"^\| `(\w+)`", table, re.MULTILINE) == [*FORMS]
 
 
 def test_every_provider_that_takes_a_key_is_named():

@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "show, set and remove your settings: models, aliases, limits",
     ),
     "keys": ("antiphon.cli.config.keys", "set, list and remove API keys of providers and servers"),
+    "templates": ("antiphon.cli.config.templates_command", "list, show, edit and remove templates of questions"),
     "db": ("antiphon.cli.db", "check, back up, export and import the store"),
     "doctor": ("antiphon.cli.doctor", "show what protects this machine from commands, and prove it by trying"),
     "machines": ("antiphon.cli.machines", "list machines and their events, and print events as JSON Schema"),

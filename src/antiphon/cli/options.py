@@ -39,7 +39,7 @@ def run_subcommand(options: argparse.Namespace) -> int:
     return handler(options)
 
 
-def add_store(parser: argparse.ArgumentParser) -> None:
+def add_store(parser: argparse._ActionsContainer) -> None:
     """Add `--store`."""
     help = f"store file (default: {store_path()})"
     parser.add_argument("--store", type=Path, metavar="FILE", default=None, help=help)

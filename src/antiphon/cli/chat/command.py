@@ -1,13 +1,13 @@
 """The command `antiphon chat`: a conversation in the terminal, or one question."""
 
 import argparse
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from antiphon.cli.chat.composition import compose_request
 from antiphon.cli.frame import CliCommand, UsageError
 from antiphon.cli.lookup import ID_HELP
-from antiphon.cli.options import add_json, add_store, positive_int, positive_number, store_file
+from antiphon.cli.options import add_json, add_store, positive_int, positive_number, store_file, used_flags
 from antiphon.cli.windows.access import add_server, start_early
 from antiphon.threads import MODES
 
@@ -22,7 +22,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     thread = parser.add_mutually_exclusive_group()
     thread.add_argument("-c", "--continue", dest="last", action="store_true", help="continue the last conversation")
     thread.add_argument("--thread", metavar="ID", help=f"continue a conversation: {ID_HELP}")
-    add("--system", metavar="TEXT", help="system prompt")
+    add("-s", "--system", metavar="TEXT", help="system prompt")
+    _add_question_options(parser)
     add("--mcp", type=Path, metavar="FILE", help="offer the tools of the MCP servers in a TOML file")
     add("--mode", choices=MODES, help="what tools may do without permission (default: ask, or as the chat was created)")
     add("--max-tool-rounds", type=positive_int, metavar="N", help="maximum tool rounds of a message (default: 25)")
@@ -31,15 +32,45 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--thinking", action=argparse.BooleanOptionalAction, help="show the thinking of the model")
     add_json(parser, "print each activity as a JSON object")
     add("--plain", action=argparse.BooleanOptionalAction, help="print plain text as it arrives")
-    add_store(parser)
+    storing = parser.add_mutually_exclusive_group()
+    add_store(storing)
+    storing.add_argument("--no-store", action="store_true", help="store nothing; what is said is lost at the end")
     add_server(parser)
+
+
+def _add_question_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of what is asked, and of the form of the answer."""
+    add = parser.add_argument
+    add("-a", "--attachment", action="append", metavar="FILE", help="send a file, a URL or - (stdin); may be repeated")
+    add(
+        "-f",
+        "--fragment",
+        action="append",
+        metavar="FILE",
+        help="put the text of a file, a URL or - before the question",
+    )
+    add("-t", "--template", metavar="NAME", help="ask with a template; antiphon templates lists them")
+    add("-p", "--param", nargs=2, action="append", metavar=("NAME", "VALUE"), help="set a variable of the template")
+    add(
+        "-o", "--option", nargs=2, action="append", metavar=("KEY", "VALUE"), help="option of the model: temperature, …"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--schema", metavar="SCHEMA", help="answer as JSON: a schema, or fields like 'name, age int'")
+    form.add_argument("--schema-multi", metavar="SCHEMA", help="answer as JSON, with a list of such values as items")
+    form.add_argument("-x", "--extract", action="store_true", help="print only the first code block of the answer")
+    form.add_argument("--extract-last", action="store_true", help="print only the last code block of the answer")
+    add("--no-stream", action="store_true", help="print the answer when it is complete")
+    add("-u", "--usage", action="store_true", help="print tokens and cost of the answer to standard error")
 
 
 def run(options: argparse.Namespace) -> int:
     """Ask one question, or hold a conversation until the user quits."""
-    if options.system is not None and (options.last or options.thread is not None):
-        raise UsageError("--system is for new conversations; remove it, or start a new one without -c and --thread")
-    question = _question(options)
+    options.request = compose_request(options)
+    options.model = options.request.model
+    options.system = options.request.system
+    _check_storing(options)
+    _check_continued(options)
+    question = options.request.text
     if find_spec("rich") is None and question is None and not options.plain:
         raise UsageError(NO_RICH)
     # Imported here because few chats have MCP servers, a question needs no conversation, and its server starts first.
@@ -48,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
         from antiphon.cli.chat.servers import chat_servers
 
         options.servers = chat_servers(options)
-    elif question is not None:
+    elif question is not None and not options.no_store:
         start_early(options, store_file(options))
     if question is not None:
         from antiphon.cli.chat.question import ask_question
@@ -59,15 +90,29 @@ def run(options: argparse.Namespace) -> int:
     return hold_conversation(options)
 
 
-def _question(options: argparse.Namespace) -> str | None:
-    texts = [" ".join(options.prompt)] if options.prompt else []
-    if not sys.stdin.isatty():
-        texts += [text] if (text := sys.stdin.read().strip()) else []
-        if not texts:
-            raise UsageError("no question; pass a PROMPT or pipe one in")
-    if options.json and not texts:
-        raise UsageError("--json needs a question; pass a PROMPT or pipe one in")
-    return "\n\n".join(texts) or None
+def _check_continued(options: argparse.Namespace) -> None:
+    """Raise `UsageError` if a conversation is continued with an option that only a new one takes."""
+    request = options.request
+    used = {
+        "--system": request.system is not None,
+        "--schema": request.answer.schema is not None,
+        "-o": bool(request.settings),
+    }
+    flag = next((flag for flag, is_used in used.items() if is_used), None)
+    if flag is not None and (options.last or options.thread is not None):
+        origin = f" (of the template {options.template!r})" if options.template is not None else ""
+        raise UsageError(
+            f"{flag}{origin} is for new conversations; remove it, or start a new one without -c and --thread"
+        )
+
+
+def _check_storing(options: argparse.Namespace) -> None:
+    """Raise `UsageError` if nothing is to be stored, and an option needs a store."""
+    if not options.no_store:
+        return
+    used = used_flags(options, ("thread", "server")) + (["--continue"] if options.last else [])
+    if used:
+        raise UsageError(f"--no-store begins anew and in this process; remove it, or {used[0]}")
 
 
 COMMAND = CliCommand(

@@ -15,7 +15,7 @@ from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.foreign_models import allow_models
 from antiphon.cli.lookup import LAST, find_thread
 from antiphon.cli.options import store_file
-from antiphon.cli.render.plain import NullView, PlainView, TextView, can_draw
+from antiphon.cli.render.plain import HeldView, NullView, PlainView, TextView, can_draw
 from antiphon.cli.windows.access import is_from_file
 from antiphon.threads.foreign_models import needs_naming
 
@@ -37,12 +37,14 @@ async def open_chat(
         "consent": {"mode": options.mode or user_config.get(CHAT, "mode") or "ask"},
         **_limits(options, user_config.get(CHAT, "max-cost")),
     }
+    if options.request.settings:
+        config["settings"] = {"options": dict(options.request.settings)}
     async with open_chat_window(options, stays=stays) as (window, tools, problems):
         if options.mcp is not None:
             config["tools"] = tools
         for problem in problems:
             view.line(problem, "error")
-        client = ChatClient(window, view, config, listener)
+        client = ChatClient(window, view, config, listener, options.request.parts)
         await _continue(options, client, choice.reference if options.model else None)
         await _set_limits(client, _limits(options))
         if client.thread is not None and options.mode is not None:
@@ -89,6 +91,8 @@ def chat_view(options: argparse.Namespace, *, is_question: bool) -> TextView:
     """Return the view for the options and the output."""
     if options.json:
         return NullView()
+    if is_question and options.request.answer.is_held:
+        return HeldView(sys.stdout, sys.stderr)
     config = load_config()
     thinking = _flag(options.thinking, config.get(CHAT, "thinking"))
     if is_question and not sys.stdout.isatty():
