@@ -7,6 +7,7 @@ import pytest
 from antiphon.cli.config.settings import SETTINGS, UserSetting
 from antiphon.cli.config.templates import FORMS
 from antiphon.providers.keys import OPTIONAL_VARIABLES, VARIABLES
+from antiphon.threads.usage import GROUPINGS
 from tests.fixtures.command import options_of, parser_of, subparsers
 from tests.paths import DOCS
 
@@ -44,6 +45,14 @@ def test_every_command_and_option_is_named(name):
 
     assert [command for command in commands if not re.search(rf"`{command}[ `]", table)] == []
     assert [option for option in options - {"-h", "--help"} if f"`{option}`" not in table] == []
+
+
+def test_every_option_of_usage_has_its_line():
+    table = PAGE.partition("| `antiphon usage` |")[2].partition("\n\n")[0]
+    documented = {option for row in table.splitlines() for option in re.findall(r"`(-[\w-]+)`", row.split(" | ")[0])}
+
+    assert documented == options_of(parser_of("usage"))
+    assert [name for name in GROUPINGS if f"`{name}`" not in table] == []
 
 
 def test_every_key_of_a_template_has_its_line():

@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "debate": ("antiphon.cli.debate.command", "let models debate a topic in rounds, decided by a judge"),
     "debates": ("antiphon.cli.debates", "list, show and export debates"),
     "threads": ("antiphon.cli.threads", "list, show, search, export, import, archive and delete conversations"),
+    "usage": ("antiphon.cli.usage.command", "show tokens and costs by day, model, kind or thread"),
     "serve": ("antiphon.cli.serve.command", "serve the store over HTTP, for browsers and programs"),
     "mcp": ("antiphon.cli.serve.mcp", "serve the store to MCP clients over standard input and output"),
     "tokens": ("antiphon.cli.serve.tokens", "let users into a server: add, list and revoke tokens, read the audit log"),
