@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from antiphon.cli.chat.model_options import OPTIONS
 from antiphon.cli.chat.slash_commands import COMMANDS
+from antiphon.cli.config.model_options import OPTIONS
 from antiphon.cli.default_model import DEFAULTS, LOCAL, SCRIPTED
 from antiphon.threads.machine.permission_rules import MODES
 from tests.fixtures.charts import load_chart

@@ -37,7 +37,7 @@ def test_no_line_is_about_a_setting_that_there_is_not():
     assert variables == {setting.variable for setting in SETTINGS}
 
 
-@pytest.mark.parametrize("name", ["config", "keys", "templates"])
+@pytest.mark.parametrize("name", ["config", "keys", "templates", "completion"])
 def test_every_command_and_option_is_named(name):
     commands = subparsers(parser_of(name))
     table = PAGE.partition(f"| `antiphon {name}` |")[2].partition("\n\n")[0]
@@ -53,6 +53,12 @@ def test_every_option_of_usage_has_its_line():
 
     assert documented == options_of(parser_of("usage"))
     assert [name for name in GROUPINGS if f"`{name}`" not in table] == []
+
+
+def test_every_option_of_help_has_its_line():
+    table = PAGE.partition("| `antiphon help` |")[2].partition("\n\n")[0]
+
+    assert [option for option in options_of(parser_of("help")) if f"`{option}`" not in table] == []
 
 
 def test_every_key_of_a_template_has_its_line():

@@ -33,6 +33,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "keys": ("antiphon.cli.config.keys", "set, list and remove API keys of providers and servers"),
     "templates": ("antiphon.cli.config.templates_command", "list, show, edit and remove templates of questions"),
+    "help": ("antiphon.cli.help.command", "show a full page on a command"),
+    "completion": ("antiphon.cli.help.completion", "print a script that completes commands in bash, zsh or fish"),
     "db": ("antiphon.cli.db", "check, back up, export and import the store"),
     "doctor": ("antiphon.cli.doctor", "show what protects this machine from commands, and prove it by trying"),
     "machines": ("antiphon.cli.machines", "list machines and their events, and print events as JSON Schema"),

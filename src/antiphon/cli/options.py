@@ -50,7 +50,7 @@ def add_no_server(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--no-server", action="store_true", help="do everything in this process")
 
 
-def add_json(parser: argparse.ArgumentParser, help: str = "print as JSON") -> None:
+def add_json(parser: argparse._ActionsContainer, help: str = "print as JSON") -> None:
     """Add `--json`."""
     parser.add_argument("--json", action="store_true", help=help)
 

@@ -8,7 +8,7 @@ import pytest
 from antiphon.background_loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.chat.answer import AnswerForm, form_answer
 from antiphon.cli.chat.answer_schema import parse_schema
-from antiphon.cli.chat.model_options import OPTIONS, parse_options
+from antiphon.cli.config.model_options import OPTIONS, parse_options
 from antiphon.cli.main import main
 from antiphon.messages import user
 from antiphon.testing import FakeLLM

@@ -11,6 +11,16 @@ from antiphon.cli.options import add_json, add_store, positive_int, positive_num
 from antiphon.cli.windows.access import add_server, start_early
 from antiphon.threads import MODES
 
+EXAMPLES = """examples:
+  antiphon chat                                    hold a conversation
+  antiphon chat "Why is the sky blue?"             ask one question
+  git diff | antiphon chat "Review this"           ask about what is piped in
+  antiphon chat -a photo.jpg "What is this?"       ask about a file
+  antiphon chat --schema 'name, age int' "A dog"   answer as JSON
+  antiphon chat -c "And why is it red at dusk?"    continue the last conversation
+
+In a conversation, /help lists the commands. Ctrl-C stops a reply; pressed twice, it quits.
+"""
 NO_RICH = "antiphon chat needs rich; run: pip install 'antiphon[cli]', or use --plain"
 
 
@@ -18,49 +28,53 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add = parser.add_argument
     add("prompt", metavar="PROMPT", nargs="*", help="ask one question; the answer goes to standard output")
-    add("-m", "--model", metavar="MODEL", help="model, for example anthropic:claude-sonnet-5-5")
+    add("-m", "--model", metavar="MODEL", help="model, for example anthropic:claude-sonnet-5-5, or an alias")
     thread = parser.add_mutually_exclusive_group()
     thread.add_argument("-c", "--continue", dest="last", action="store_true", help="continue the last conversation")
     thread.add_argument("--thread", metavar="ID", help=f"continue a conversation: {ID_HELP}")
-    add("-s", "--system", metavar="TEXT", help="system prompt")
-    _add_question_options(parser)
-    add("--mcp", type=Path, metavar="FILE", help="offer the tools of the MCP servers in a TOML file")
-    add("--mode", choices=MODES, help="what tools may do without permission (default: ask, or as the chat was created)")
-    add("--max-tool-rounds", type=positive_int, metavar="N", help="maximum tool rounds of a message (default: 25)")
-    add("--max-cost", type=positive_number, metavar="USD", help="maximum cost of a message")
-    add("--max-time", type=positive_number, metavar="SECONDS", help="maximum duration of a message")
-    add("--thinking", action=argparse.BooleanOptionalAction, help="show the thinking of the model")
-    add_json(parser, "print each activity as a JSON object")
-    add("--plain", action=argparse.BooleanOptionalAction, help="print plain text as it arrives")
-    storing = parser.add_mutually_exclusive_group()
+    _add_question(parser.add_argument_group("question"))
+    _add_answer(parser.add_argument_group("answer"))
+    _add_limits(parser.add_argument_group("tools and limits"))
+    group = parser.add_argument_group("store and server")
+    storing = group.add_mutually_exclusive_group()
     add_store(storing)
     storing.add_argument("--no-store", action="store_true", help="store nothing; what is said is lost at the end")
-    add_server(parser)
+    add_server(group)
 
 
-def _add_question_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of what is asked, and of the form of the answer."""
-    add = parser.add_argument
+def _add_question(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("-s", "--system", metavar="TEXT", help="system prompt")
     add("-a", "--attachment", action="append", metavar="FILE", help="send a file, a URL or - (stdin); may be repeated")
-    add(
-        "-f",
-        "--fragment",
-        action="append",
-        metavar="FILE",
-        help="put the text of a file, a URL or - before the question",
-    )
+    add("-f", "--fragment", action="append", metavar="FILE", help="put the text of a file, a URL or - before it")
     add("-t", "--template", metavar="NAME", help="ask with a template; antiphon templates lists them")
     add("-p", "--param", nargs=2, action="append", metavar=("NAME", "VALUE"), help="set a variable of the template")
     add(
         "-o", "--option", nargs=2, action="append", metavar=("KEY", "VALUE"), help="option of the model: temperature, …"
     )
-    form = parser.add_mutually_exclusive_group()
+
+
+def _add_answer(group: argparse._ArgumentGroup) -> None:
+    form = group.add_mutually_exclusive_group()
     form.add_argument("--schema", metavar="SCHEMA", help="answer as JSON: a schema, or fields like 'name, age int'")
     form.add_argument("--schema-multi", metavar="SCHEMA", help="answer as JSON, with a list of such values as items")
-    form.add_argument("-x", "--extract", action="store_true", help="print only the first code block of the answer")
-    form.add_argument("--extract-last", action="store_true", help="print only the last code block of the answer")
+    form.add_argument("-x", "--extract", action="store_true", help="print only the first code block")
+    form.add_argument("--extract-last", action="store_true", help="print only the last code block")
+    add = group.add_argument
     add("--no-stream", action="store_true", help="print the answer when it is complete")
-    add("-u", "--usage", action="store_true", help="print tokens and cost of the answer to standard error")
+    add("-u", "--usage", action="store_true", help="print tokens and cost to standard error")
+    add("--thinking", action=argparse.BooleanOptionalAction, help="show the thinking of the model")
+    add_json(group, "print each activity as a JSON object")
+    add("--plain", action=argparse.BooleanOptionalAction, help="print plain text as it arrives")
+
+
+def _add_limits(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--mcp", type=Path, metavar="FILE", help="offer the tools of the MCP servers in a TOML file")
+    add("--mode", choices=MODES, help="what tools may do without permission (default: ask, or as the chat was created)")
+    add("--max-tool-rounds", type=positive_int, metavar="N", help="maximum tool rounds of a message (default: 25)")
+    add("--max-cost", type=positive_number, metavar="USD", help="maximum cost of a message")
+    add("--max-time", type=positive_number, metavar="SECONDS", help="maximum duration of a message")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -119,6 +133,6 @@ COMMAND = CliCommand(
     "Chat with a model. With a PROMPT or piped input, ask one question and exit.",
     add_options,
     run,
-    "In a conversation, /help lists the commands. Ctrl-C stops a reply; pressed twice, it quits.",
+    EXAMPLES,
     works=True,
 )

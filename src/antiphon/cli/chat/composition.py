@@ -101,7 +101,7 @@ def _settings(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if not pairs:
         return {}
     # Imported here because few questions have options.
-    from antiphon.cli.chat.model_options import parse_options
+    from antiphon.cli.config.model_options import parse_options
 
     return parse_options(pairs)
 

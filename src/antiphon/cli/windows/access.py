@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 STARTED = "started_server"  # name of the option that has the server which was started early
 
 
-def add_server(parser: argparse.ArgumentParser) -> None:
+def add_server(parser: argparse._ActionsContainer) -> None:
     """Add the options that choose a server."""
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--server", metavar="URL", help="use the threads of a server; ANTIPHON_TOKEN is its token")
