@@ -81,7 +81,7 @@ def resolve_model(name: str, environment: Mapping[str, str] = os.environ) -> str
 def _check_keys(environment: Mapping[str, str]) -> None:
     """Raise `UsageError` if the file of keys cannot be used: its models would be passed over in silence."""
     try:
-        Keys(environment).stored()
+        Keys(environment).read_file()
     except ProviderError as error:
         raise UsageError(f"{error.message}; or name a model with -m") from error
 

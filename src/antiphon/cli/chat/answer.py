@@ -16,7 +16,7 @@ FENCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
-    """What of an answer is printed; `is_held` prints nothing before its end."""
+    """Form of a printed answer; `is_held` prints nothing before its end."""
 
     schema: Mapping[str, Any] | None = None
     extract: Literal["first", "last"] | None = None

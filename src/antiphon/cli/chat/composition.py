@@ -15,7 +15,7 @@ AS_IT_ARRIVES = AnswerForm()
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What is asked: the text, or None for a conversation; parts that go with the first message; and the settings.
+    """A question: its text, or None for a conversation, parts that go with the first message, and settings.
 
     `settings` are those of requests to the model, `answer` is the form in which the answer is printed.
     """

@@ -114,7 +114,7 @@ def _path(options: argparse.Namespace) -> int:
 
 def _stored(keys: Keys) -> dict[str, object]:
     try:
-        return dict(keys.stored())
+        return dict(keys.read_file())
     except ProviderError as error:
         raise UsageError(error.message) from None
 

@@ -110,13 +110,13 @@ def load_template(name: str) -> Template:
         raise UsageError(f"{path}: is not TOML: {error}") from error
     if body:
         table = {"prompt": body, **table}
-    template = Template(name, **_checked(table, path))
+    template = Template(name, **_check_table(table, path))
     if template.prompt is None and template.system is None:
         raise UsageError(f"{path}: it has neither a prompt nor a system prompt")
     return template
 
 
-def _checked(table: Mapping[str, Any], path: Path) -> dict[str, Any]:
+def _check_table(table: Mapping[str, Any], path: Path) -> dict[str, Any]:
     for key, value in table.items():
         if key not in FORMS:
             raise UsageError(f"{path}: there is no key {key!r}{suggest(key, [*FORMS])}")

@@ -28,7 +28,7 @@ def set_value(text: str, place: Place, value: str | float | bool) -> str:
     if not isinstance(table, dict):
         raise NotEditable(f"{'.'.join(place[:-1])} is not a table")
     table[place[-1]] = value
-    return _verified(_replace(text, place, json.dumps(value, ensure_ascii=False)), expected)
+    return _verify(_replace(text, place, json.dumps(value, ensure_ascii=False)), expected)
 
 
 def unset_value(text: str, place: Place) -> str:
@@ -38,7 +38,7 @@ def unset_value(text: str, place: Place) -> str:
     for name in place[:-1]:
         table = table[name]
     del table[place[-1]]
-    return _verified(_replace(text, place, None), expected)
+    return _verify(_replace(text, place, None), expected)
 
 
 def _replace(text: str, place: Place, value: str | None) -> str:
@@ -84,9 +84,9 @@ def _join(lines: list[str]) -> str:
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def _verified(text: str, expected: dict[str, Any]) -> str:
+def _verify(text: str, expected: dict[str, Any]) -> str:
     try:
-        is_as_expected = _pruned(tomllib.loads(text)) == _pruned(expected)
+        is_as_expected = _prune(tomllib.loads(text)) == _prune(expected)
     except tomllib.TOMLDecodeError:
         is_as_expected = False
     if not is_as_expected:
@@ -94,9 +94,9 @@ def _verified(text: str, expected: dict[str, Any]) -> str:
     return text
 
 
-def _pruned(value: Any) -> Any:
+def _prune(value: Any) -> Any:
     """Return a value without empty tables."""
     if not isinstance(value, dict):
         return value
-    items = {name: _pruned(item) for name, item in value.items()}
+    items = {name: _prune(item) for name, item in value.items()}
     return {name: item for name, item in items.items() if item != {}}

@@ -67,9 +67,9 @@ def complete(words: list[str]) -> list[Candidate] | None:
     """Return what the last word may become; None if it is the name of a file."""
     *before, current = words or [""]
     if not before:
-        return _starting(current, [*_commands(), *_options_of_root()])
+        return _filter_words(current, [*_commands(), *_options_of_root()])
     if before[0] == HELP:
-        return _starting(current, _help_topics(before[1:]))
+        return _filter_words(current, _help_topics(before[1:]))
     if before[0] not in COMMANDS:
         return []
     place = _Place(before[0])
@@ -80,12 +80,12 @@ def complete(words: list[str]) -> list[Candidate] | None:
     if current.startswith("--") and "=" in current:
         flag, _, value = current.partition("=")
         option = place.parser._option_string_actions.get(flag)
-        found = None if option is None else _values(value, place, option)
-        return found if found is None else [candidate._replace(word=f"{flag}={candidate.word}") for candidate in found]
+        values = None if option is None else _values(value, place, option)
+        return values and [candidate._replace(word=f"{flag}={candidate.word}") for candidate in values]
     if current.startswith("-"):
-        return _starting(current, _options(place))
+        return _filter_words(current, _options(place))
     if subparsers(place.parser) and not place.arguments:
-        return _starting(current, [Candidate(*item) for item in abouts(place.parser).items()])
+        return _filter_words(current, [Candidate(*item) for item in abouts(place.parser).items()])
     return [] if place.argument is None else _values(current, place, place.argument)
 
 
@@ -119,11 +119,11 @@ def _options(place: _Place) -> Iterator[Candidate]:
 
 def _values(current: str, place: _Place, action: argparse.Action) -> list[Candidate] | None:
     if action.choices is not None:
-        return _starting(current, [Candidate(str(choice)) for choice in action.choices])
+        return _filter_words(current, [Candidate(str(choice)) for choice in action.choices])
     name = _value_name(place, action)
     if action.type is Path or name in FILE_NAMES:
         return None
-    return _starting(current, [Candidate(*value) for value in values_of(place.path, action.dest, name)])
+    return _filter_words(current, [Candidate(*value) for value in values_of(place.path, action.dest, name)])
 
 
 def _value_name(place: _Place, action: argparse.Action) -> str:
@@ -141,6 +141,6 @@ def _is_commands(action: argparse.Action) -> bool:
     return isinstance(action, argparse._SubParsersAction)
 
 
-def _starting(current: str, candidates: Iterable[Candidate]) -> list[Candidate]:
+def _filter_words(current: str, candidates: Iterable[Candidate]) -> list[Candidate]:
     unique = {candidate.word: candidate for candidate in candidates if candidate.word.startswith(current)}
     return [*unique.values()]

@@ -57,15 +57,17 @@ def run(options: argparse.Namespace) -> int:
     total = UsageSum()
     for each in sums.values():
         total.merge(each)
-    rows = _sorted(sums, options.by)
+    rows = _sort_rows(sums, options.by)
     if options.json:
-        listed = [{options.by: key, **each.to_json()} for key, each in rows.items()]
-        value = {"since": since or None, "by": options.by, "rows": listed, "total": total.to_json()}
+        records = [{options.by: key, **each.to_json()} for key, each in rows.items()]
+        value = {"since": since or None, "by": options.by, "rows": records, "total": total.to_json()}
         return print_lines([json.dumps(value, indent=2)])
     if not rows:
         return print_lines([f"nothing was used since {options.since}" if since else "nothing was used yet"])
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    return print_lines(format_rows(_shown(rows, options), total, titles if options.by == "thread" else {}, columns))
+    return print_lines(
+        format_rows(_limit_rows(rows, options), total, titles if options.by == "thread" else {}, columns)
+    )
 
 
 def parse_since(text: str, now: int) -> int:
@@ -98,14 +100,14 @@ def _threads(store: Path, since: int, titles: dict[str, str]) -> Iterator[UsedTh
         yield UsedThread(tree.root, tree.kind, summary.get("model"), config, tree.entries)
 
 
-def _sorted(sums: Mapping[str, UsageSum], by: str) -> dict[str, UsageSum]:
+def _sort_rows(sums: Mapping[str, UsageSum], by: str) -> dict[str, UsageSum]:
     """Return days in their order, and other rows by cost and tokens, the greatest first."""
     if by == "day":
         return dict(sorted(sums.items()))
     return dict(sorted(sums.items(), key=lambda item: (-item[1].cost_usd, -item[1].input - item[1].output, item[0])))
 
 
-def _shown(rows: Mapping[str, UsageSum], options: argparse.Namespace) -> dict[str, UsageSum]:
+def _limit_rows(rows: Mapping[str, UsageSum], options: argparse.Namespace) -> dict[str, UsageSum]:
     return dict(rows) if options.by == "day" else dict(list(rows.items())[: options.limit])
 
 
