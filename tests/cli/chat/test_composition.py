@@ -1,10 +1,12 @@
 """Questions composed from options: what the model is asked, and which options do not fit together."""
 
+import asyncio
 import io
 import json
 
 import pytest
 
+from antiphon.app import open_library
 from antiphon.background_loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.chat.answer import AnswerForm, form_answer
 from antiphon.cli.chat.answer_schema import parse_schema
@@ -65,9 +67,39 @@ def test_fragments_come_before_the_question_and_attachments_are_parts(fake, tmp_
     assert main(["chat", "-m", model_of(fake), *words]) == 0
 
     (message,) = fake.requests[0].body["messages"]
-    assert [part["type"] for part in message["content"]] == ["image_url", "text"]
-    assert message["content"][1]["text"] == "First.\n\nThen?"
+    assert [part["type"] for part in message["content"]] == ["text", "image_url"]
+    assert message["content"][0]["text"] == "First.\n\nThen?"
     assert capsys.readouterr().out == "First.\n\nThen?\n"
+
+
+def test_texts_that_are_attached_stand_apart_from_the_question(fake, tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("First.")
+
+    assert main(["chat", "-m", model_of(fake), "-a", str(tmp_path / "a.txt"), "Then?"]) == 0
+
+    assert fake.requests[0].body["messages"][0]["content"] == "Then?\n\na.txt\n```\nFirst.\n```"
+    main(["threads", "list"])
+    assert "Then? a.txt" in capsys.readouterr().out
+
+
+def test_settings_of_the_user_are_those_of_a_new_chat_and_not_of_another(store, tmp_path, monkeypatch):
+    monkeypatch.setenv("ANTIPHON_CONFIG", str(tmp_path / "config.toml"))
+    model = script(tmp_path, [{"text": "Hi."}])
+    main(["chat", "-m", model, "Hello"])
+    (tmp_path / "config.toml").write_text('mode = "plan"\nmax-cost = 0.25\nmodel = "scripted:demo"\n')
+    main(["chat", "-c", "And?"])
+    main(["chat", "Hello"])
+
+    new, continued = asyncio.run(_contents(store))
+    assert (new["consent"]["mode"], new["maxCostUsd"], new["model"]) == ("plan", 0.25, "scripted:demo")
+    assert (continued["consent"]["mode"], continued["maxCostUsd"], continued["model"]) == ("ask", None, model)
+
+
+async def _contents(store):
+    """Return the settings of all chats of a store, the latest first."""
+    async with open_library(store) as library:
+        records = [await library.read(view.id) for view in await library.latest()]
+    return [record.content["config"] for record in records]
 
 
 def test_options_and_the_system_prompt_reach_the_model(fake):

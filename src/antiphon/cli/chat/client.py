@@ -70,7 +70,12 @@ class ChatClient:
         model = self.config["model"]
         if model.startswith(WITHOUT_IMAGES) and any(part["type"] == "image" for part in self._attached):
             raise Refused(f"{model} takes no pictures; choose another model with -m")
-        return [*self._attached, *([{"type": "text", "text": text}] if text else [])]
+        parts: list[Mapping[str, Any]] = [{"type": "text", "text": text}] if text else []
+        for part in self._attached:
+            # Some formats join texts as they are.
+            is_joined = bool(parts) and part["type"] == "text"
+            parts.append({**part, "text": f"\n\n{part['text']}"} if is_joined else part)
+        return parts
 
     async def answer(self, stats: ReplyStats, decision: PermissionDecision | LimitDecision) -> ReplyStats:
         """Answer a request for permission, or the question at a limit, and print what follows."""
