@@ -281,6 +281,40 @@ def test_a_template_in_markdown_is_its_prompt(fake, tmp_path):
     assert fake.requests[0].body["messages"][0]["content"] == "# Be brief\n\nIn one line.\n\nWhy?"
 
 
+def test_a_question_is_saved_as_a_template_and_asked_with_it(fake, tmp_path, capsys):
+    words = ["-s", "Be a $role.", "-m", model_of(fake), "-o", "max_tokens", "9", "-o", "stop", "A", "-o", "stop", "B"]
+    assert main(["chat", "--save", "tr", *words, "Say “$input”"]) == 0
+    assert capsys.readouterr().out == f"saved as {tmp_path / 'templates' / 'tr.toml'}\n"
+    assert fake.requests == []
+
+    assert main(["chat", "-t", "tr", "-p", "role", "poet", "Hello"]) == 0
+
+    body = fake.requests[0].body
+    assert [message["content"] for message in body["messages"]] == ["Be a poet.", "Say “Hello”"]
+    assert (body["max_tokens"], body["stop"]) == (9, ["A", "B"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--save", "tr", "-c", "x"], "a template has no --continue"),
+        (["--save", "tr", "-a", "f", "x"], "a template has no --attachment"),
+        (["--save", "tr"], "needs a PROMPT or --system"),
+        (["--save", "tr", "costs $5"], "write $$ for a $"),
+        (["--save", "t/r", "x"], "is not a name of a template"),
+        (["--save", "tr", "-o", "speed", "1", "x"], "there is no option 'speed'"),
+        (["--save", "old", "x"], "there is a template 'old' already"),
+    ],
+)
+def test_what_cannot_be_a_template_is_not_saved(tmp_path, words, message, capsys):
+    template(tmp_path, "old.toml", 'prompt = "x"')
+
+    assert main(["chat", *words]) == 2
+
+    assert message in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "templates").iterdir()] == ["old.toml"]
+
+
 @pytest.mark.parametrize(
     ("text", "words", "message"),
     [

@@ -8,6 +8,7 @@ from antiphon.cli.default_model import choose_model
 from antiphon.cli.frame import UsageError
 from antiphon.cli.main import main
 from antiphon.providers.keys import OPTIONAL_VARIABLES, VARIABLES, Keys
+from tests.fixtures.screen import Screen
 
 KEY = "sk-test-0123456789-abcdef"
 
@@ -85,6 +86,16 @@ def test_a_wrong_name_or_key_is_refused_and_not_repeated(file, typed, name, text
     assert message in error
     assert not text or text not in error
     assert not file.exists()
+
+
+def test_a_key_that_is_typed_is_not_shown(file):
+    with Screen("keys", "set", "anthropic") as screen:
+        screen.until("Key of anthropic (not shown): ")
+        screen.type(KEY)
+        _, code = screen.end()
+
+    assert (code, Keys().find("anthropic").reveal()) == (0, KEY)
+    assert KEY not in screen.raw
 
 
 def test_a_key_is_no_argument(file, capsys):

@@ -168,6 +168,16 @@ def test_the_editor_opens_the_file_which_is_checked_afterwards(file, monkeypatch
     assert "did you mean plain?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("editor", "message"), [("'", "VISUAL is not a command"), ("false", "false has failed with 1")]
+)
+def test_an_editor_that_fails_is_an_error(file, monkeypatch, capsys, editor, message):
+    monkeypatch.setenv("VISUAL", editor)
+
+    assert main(["config", "edit"]) == 2
+    assert message in capsys.readouterr().err
+
+
 def test_an_editor_that_cannot_be_started_is_an_error(file, monkeypatch, capsys):
     monkeypatch.setenv("VISUAL", "/no/such/editor")
 

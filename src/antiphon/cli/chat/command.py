@@ -48,6 +48,7 @@ def _add_question(group: argparse._ArgumentGroup) -> None:
     add("-a", "--attachment", action="append", metavar="FILE", help="send a file, a URL or - (stdin); may be repeated")
     add("-f", "--fragment", action="append", metavar="FILE", help="put the text of a file, a URL or - before it")
     add("-t", "--template", metavar="NAME", help="ask with a template; antiphon templates lists them")
+    add("--save", metavar="NAME", help="write the question and its options as a template, and ask nothing")
     add("-p", "--param", nargs=2, action="append", metavar=("NAME", "VALUE"), help="set a variable of the template")
     add(
         "-o", "--option", nargs=2, action="append", metavar=("KEY", "VALUE"), help="option of the model: temperature, …"
@@ -79,6 +80,11 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Ask one question, or hold a conversation until the user quits."""
+    if options.save is not None:
+        # Imported here because few questions are saved.
+        from antiphon.cli.chat.saving import save_question
+
+        return save_question(options)
     options.request = compose_request(options)
     options.model = options.request.model
     options.system = options.request.system

@@ -46,7 +46,7 @@ def read_text(path: Path) -> str:
 def edit_file(path: Path, initial: str) -> None:
     """Open a file in the user's editor and wait; a file that does not exist begins with `initial`."""
     command = _editor()
-    if not path.exists():
+    if not os.path.exists(path):
         write_private(path, initial)
     try:
         code = subprocess.run([*command, str(path)], check=False).returncode
@@ -56,9 +56,17 @@ def edit_file(path: Path, initial: str) -> None:
         raise UsageError(f"{command[0]} has failed with {code}; look at {path}")
 
 
+def split_command(text: str, variable: str) -> list[str]:
+    """Split the command in an environment variable into words."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"{variable} is not a command: {error}; correct or unset it") from error
+
+
 def _editor() -> list[str]:
     for name in EDITORS:
-        if words := shlex.split(os.environ.get(name, "")):
+        if words := split_command(os.environ.get(name, ""), name):
             return words
     for program in FALLBACKS:
         if shutil.which(program):

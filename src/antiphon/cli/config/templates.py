@@ -3,6 +3,8 @@
 A template is a TOML file, or a Markdown file whose text is the prompt, after optional TOML between lines of `+++`.
 """
 
+import json
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -11,7 +13,7 @@ from pathlib import Path
 from string import Template as Text
 from typing import Any
 
-from antiphon.cli.config.files import read_text
+from antiphon.cli.config.files import read_text, write_private
 from antiphon.cli.frame import UsageError
 from antiphon.paths import templates_path
 from antiphon.settings import suggest
@@ -82,13 +84,13 @@ def template_file(name: str) -> Path:
     if not NAME.fullmatch(name):
         raise UsageError(f"{name!r} is not a name of a template: letters, digits, '.', '-' and '_', at most 64")
     paths = [templates_path() / f"{name}{suffix}" for suffix in SUFFIXES]
-    return next((path for path in paths if path.exists()), paths[0])
+    return next((path for path in paths if os.path.exists(path)), paths[0])
 
 
 def existing_template(name: str) -> Path:
     """Return the file of a template; raise `UsageError` if there is none."""
     path = template_file(name)
-    if not path.exists():
+    if not os.path.exists(path):
         names = template_names()
         known = suggest(name, names) if names else "; there is none yet"
         raise UsageError(f"there is no template {name!r}{known}; create it with: antiphon templates edit {name}")
@@ -114,6 +116,25 @@ def load_template(name: str) -> Template:
     if template.prompt is None and template.system is None:
         raise UsageError(f"{path}: it has neither a prompt nor a system prompt")
     return template
+
+
+def save_template(name: str, table: Mapping[str, Any]) -> Path:
+    """Write a template of texts, flags and tables of values; raise `UsageError` if it could not be used."""
+    path = template_file(name)
+    if os.path.exists(path):
+        raise UsageError(f"there is a template {name!r} already; change it with: antiphon templates edit {name}")
+    _check_table(table, path)
+    lines = [f"{key} = {_format_value(value)}\n" for key, value in table.items()]
+    write_private(path, "".join(lines))
+    return path
+
+
+def _format_value(value: Any) -> str:
+    """Return a value in TOML, which writes texts, numbers and lists like JSON, and tables in its own way."""
+    if isinstance(value, Mapping):
+        items = ", ".join(f"{json.dumps(key)} = {_format_value(item)}" for key, item in value.items())
+        return f"{{ {items} }}"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _check_table(table: Mapping[str, Any], path: Path) -> dict[str, Any]:

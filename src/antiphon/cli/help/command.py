@@ -2,12 +2,12 @@
 
 import argparse
 import os
-import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 
+from antiphon.cli.config.files import split_command
 from antiphon.cli.frame import DONE, CliCommand, UsageError, print_lines
 from antiphon.cli.help.formats import to_roff, to_text
 from antiphon.cli.help.page import Page, command_page, root_page, subcommand_page
@@ -61,7 +61,7 @@ def find_page(topic: Sequence[str]) -> Page:
 
 def show_lines(lines: Sequence[str]) -> int:
     """Show lines with a pager; without one, print them."""
-    words = shlex.split(os.environ.get("PAGER", "")) or [name for name in PAGERS if shutil.which(name)][:1]
+    words = split_command(os.environ.get("PAGER", ""), "PAGER") or [name for name in PAGERS if shutil.which(name)][:1]
     if not words:
         return print_lines(lines)
     environment = {**os.environ, "LESS": os.environ.get("LESS") or LESS}
