@@ -9,7 +9,19 @@ from pathlib import Path
 # What the modules of a room may import, besides their own room: rooms, or single modules of a room.
 # A room is a folder or a module; the longest name that fits counts, so that `chat.machine` is a room within `chat`.
 # Imports point inwards only; features never import each other, and a command imports its own feature only.
-WORDS = {"messages", "errors", "tokens", "answers", "json_schema", "money", "paths", "lazy", "telemetry", "version"}
+WORDS = {
+    "messages",
+    "errors",
+    "tokens",
+    "answers",
+    "json_schema",
+    "money",
+    "paths",
+    "lazy",
+    "settings",
+    "telemetry",
+    "version",
+}
 PURE_WORDS = {"messages", "errors", "tokens", "answers"}
 PURE_TOOLS = {"tools.access", "tools.assessment", "tools.risks", "tools.patterns"}
 BELOW = WORDS | {"chart", "actors", "runtime", "providers", "tools"}

@@ -26,7 +26,7 @@ def hold_conversation(options: argparse.Namespace) -> int:
     choice = choose_model(options.model)
     opened = open_chat(options, choice, chat_view(options, is_question=False), stays=True)
     with BackgroundLoop() as background, OpenOnLoop(background, opened) as client:
-        prompt = Prompt(history_file())
+        prompt = Prompt(None if options.no_store else history_file())
         terminal = Terminal(background, client, prompt)
         uses_choice = options.model or client.thread is None
         try:
