@@ -49,7 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": SHARED_CLI | {"__init__", "actors", "chart", "cli.run.agents", "server", *FEATURES},
     **{f"cli.{command}": SHARED_CLI | {"cli", feature} for feature, command in FEATURES.items()},
     "cli.play": {"chart", "actors", "cli", "cli.render"},
-    "cli.chart": {"chart", "cli", "cli.render"},
+    "cli.chart": {"chart", "runtime", "app", "cli", "cli.render"},
     "cli.serve": SHARED_CLI | {"cli", "server", *FEATURES},
     "testing": {"chart", "actors", "runtime", "stores", "messages", "errors", "lazy", "providers"},
     "__init__": BELOW | {"stores", "app", "blocking"},

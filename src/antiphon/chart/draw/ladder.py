@@ -32,6 +32,8 @@ STYLE = """
 .title{font:600 13px DejaVu Sans,Verdana,sans-serif;fill:#111}
 .row{font:11px DejaVu Sans Mono,Menlo,monospace;fill:#222}.stays{fill:#666}.to{font-weight:600}
 .line{fill:none;stroke-width:1.3}
+.added{stroke:#1d7a35;stroke-width:2.5}.removed{stroke:#b3261e;stroke-dasharray:4 3}
+.row.added{fill:#1d7a35;stroke:none}.row.removed{fill:#b3261e;stroke:none;text-decoration:line-through}
 .c0{stroke:#0b6e99}.c1{stroke:#9a4a00}.c2{stroke:#5b3fa0}.c3{stroke:#00734f}
 .c4{stroke:#a1255b}.c5{stroke:#5a5f00}.c6{stroke:#7a3b2e}.c7{stroke:#2f4fa8}
 .f0{fill:#0b6e99}.f1{fill:#9a4a00}.f2{fill:#5b3fa0}.f3{fill:#00734f}
@@ -42,7 +44,8 @@ STYLE = """
 .c0{stroke:#5cc2ee}.c1{stroke:#f0a25c}.c2{stroke:#b7a0f5}.c3{stroke:#4fd0a3}
 .c4{stroke:#f283b3}.c5{stroke:#cdd35a}.c6{stroke:#e29a86}.c7{stroke:#93adf7}
 .f0{fill:#5cc2ee}.f1{fill:#f0a25c}.f2{fill:#b7a0f5}.f3{fill:#4fd0a3}
-.f4{fill:#f283b3}.f5{fill:#cdd35a}.f6{fill:#e29a86}.f7{fill:#93adf7}}
+.f4{fill:#f283b3}.f5{fill:#cdd35a}.f6{fill:#e29a86}.f7{fill:#93adf7}
+.added{stroke:#5fce7e}.removed{stroke:#ff8a80}.row.added{fill:#5fce7e}.row.removed{fill:#ff8a80}}
 """
 
 
@@ -56,8 +59,12 @@ def to_svg(
 ) -> str:
     """Draw a machine, or one of its states, as an SVG picture; states in `active` are highlighted."""
     root = machine.root if inside is None else inside
-    picture = _Picture(chart_boxes(root, depth), frozenset(active))
-    return picture.svg(title or machine.id)
+    return box_svg(chart_boxes(root, depth), title or machine.id, active)
+
+
+def box_svg(box: Box, title: str, active: Collection[Node] = ()) -> str:
+    """Draw boxes as an SVG picture."""
+    return _Picture(box, frozenset(active)).svg(title)
 
 
 @dataclass(slots=True)
@@ -216,6 +223,7 @@ class _Picture:
         names += ["region"] if parent is not None and parent.type == PARALLEL else []
         if box.node in self._active:
             names.append("around" if shape.children else "active")
+        names += [box.mark] if box.mark else []
         radius = 5 if shape.children else 9
         about = f"<title>{escape(box.node.description)}</title>" if box.node.description else ""
         yield f'<rect class="{" ".join(names)}" {_place(shape)} rx="{radius}">{about}</rect>'
@@ -228,7 +236,7 @@ class _Picture:
     def _draw_row(self, shape: _Shape, number: int, row: Row) -> Iterator[str]:
         lines = shape.rows[number]
         y = shape.row_y(number) + 3.5
-        name = "row" if row.targets else "row stays"
+        name = f"row {row.mark or ('' if row.targets else 'stays')}".rstrip()
         for line in lines[: len(lines) - 1 if row.targets else len(lines)]:
             yield f"{_text(name, shape, y)}{escape(line)}</text>"
             y += LINE

@@ -4,6 +4,7 @@ import argparse
 
 from antiphon.chart.errors import ChartError
 from antiphon.cli.chart.checking import add_check
+from antiphon.cli.chart.comparing import add_diff
 from antiphon.cli.chart.drawing import add_draw
 from antiphon.cli.chart.exploring import add_paths
 from antiphon.cli.charts import ChartFileError
@@ -18,6 +19,7 @@ examples:
   antiphon chart draw streaming --at idle
   antiphon chart draw debate --as table
   antiphon chart paths door.json
+  antiphon chart diff released/door.json door.json --db threads.db
 """
 
 
@@ -27,6 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_check(commands)
     add_draw(commands)
     add_paths(commands)
+    add_diff(commands)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,0 +1,128 @@
+"""Changes between two charts and their consequences, as lines and as JSON."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from antiphon.chart.compare.changes import ChartChange
+from antiphon.chart.compare.stored_runs import Consequence
+from antiphon.chart.machine import Machine
+from antiphon.cli.render.text_width import sanitize_line
+from antiphon.cli.render.units import plural
+from antiphon.runtime.machines import chart_hash
+from antiphon.runtime.replay.restoring import RestoreReport, StoredRun
+
+SIGNS = {"added": "+", "removed": "-", "moved": ">", "changed": "~"}
+MOST_EXAMPLES = 5
+UNCHANGED = "a runtime refuses stored runs of a changed chart; raise version, and register the old chart beside it"
+REFUSED = "would be refused: the chart has changed, and its version has not"
+
+
+class ChartDifference(NamedTuple):
+    """The changes between two charts, their consequences, and the stored runs that were tried."""
+
+    old: Machine[Any, Any]
+    new: Machine[Any, Any]
+    changes: list[ChartChange]
+    consequences: list[Consequence]
+    report: RestoreReport | None
+
+    @property
+    def is_same_version(self) -> bool:
+        """True if the new chart has the version of the old one."""
+        return bool(self.old.version == self.new.version)
+
+    @property
+    def breaks(self) -> bool:
+        """True if stored runs break: with a store, one of those that are in it."""
+        if self.report is None:
+            return self.is_same_version and chart_hash(self.old) != chart_hash(self.new)
+        return any(is_broken(run, self.new) for run in self.report.runs)
+
+
+def is_broken(run: StoredRun, new: Machine[Any, Any]) -> bool:
+    """Return whether a stored run does not continue with a machine; one of another version needs a migration."""
+    if run.version != new.version and new.migrate is None:
+        return False
+    return run.is_refused or run.problem is not None or bool(run.waits)
+
+
+def difference_lines(difference: ChartDifference) -> list[str]:
+    """Return the lines that describe a difference."""
+    return [sanitize_line(line) for line in _lines(difference)]
+
+
+def _lines(difference: ChartDifference) -> Iterator[str]:
+    old = difference.old
+    new = difference.new
+    if not difference.changes:
+        yield f"{new.id}: no change"
+    for change in difference.changes:
+        yield f"{SIGNS[change.kind]} {_place(change)}{change.text}"
+    if difference.consequences:
+        yield "stored runs:"
+        yield from (f"! {consequence.text}" for consequence in difference.consequences)
+    if difference.report is not None:
+        yield from _report_lines(difference.report, new)
+    if old.version != new.version:
+        yield f"version {old.version!r} → {new.version!r}: {_migration(new)}"
+    elif difference.breaks:
+        yield f"version {new.version!r} is unchanged: {UNCHANGED}"
+
+
+def _place(change: ChartChange) -> str:
+    return "state " if change.part == "state" else f"{change.state}: " if change.state else ""
+
+
+def _migration(new: Machine[Any, Any]) -> str:
+    if new.migrate is None:
+        return "stored runs stay with the old chart, if it is registered, until the new one has a migrate function"
+    return "stored runs are migrated"
+
+
+def _report_lines(report: RestoreReport, new: Machine[Any, Any]) -> Iterator[str]:
+    by_version: dict[str, list[StoredRun]] = {}
+    for run in report.runs:
+        by_version.setdefault(json.dumps(run.version), []).append(run)
+    if not by_version:
+        yield f"the store has no run of {new.id!r}"
+    for version, runs in by_version.items():
+        yield from _version_lines(version, runs)
+    if report.unread:
+        first = report.unread[0]
+        count = plural(len(report.unread), "tree")
+        yield f"{count} of other machines could not be searched, such as {first.root}: {first.problem}"
+
+
+def _version_lines(version: str, runs: list[StoredRun]) -> Iterator[str]:
+    broken = [run for run in runs if run.problem is not None]
+    waiting = [run for run in runs if run.waits]
+    refused = [run for run in runs if run.is_refused]
+    yield f"version {version}: {len(broken)} of {plural(len(runs), 'stored run')} would not restore"
+    yield from (f"  {_name(run)}: {run.problem}" for run in broken[:MOST_EXAMPLES])
+    if waiting:
+        yield f"version {version}: {plural(len(waiting), 'run')} would restore and wait for ever"
+        yield from (f"  {_name(run)}: {'; '.join(run.waits)}" for run in waiting[:MOST_EXAMPLES])
+    if refused:
+        yield f"version {version}: {plural(len(refused), 'run')} {REFUSED}"
+    partly = sum(not run.is_whole for run in runs)
+    if partly:
+        yield f"version {version}: of {plural(partly, 'run')} only the state was tried; name OLD as module:machine"
+
+
+def _name(run: StoredRun) -> str:
+    return f"{run.root}/{run.path}" if run.path else run.root
+
+
+def difference_record(difference: ChartDifference) -> dict[str, Any]:
+    """Return a difference as JSON."""
+    report = difference.report
+    return {
+        "id": difference.new.id,
+        "versions": [difference.old.version, difference.new.version],
+        "changes": [change._asdict() for change in difference.changes],
+        "consequences": [consequence._asdict() for consequence in difference.consequences],
+        "runs": None if report is None else [run._asdict() for run in report.runs],
+        "unread": None if report is None else [tree._asdict() for tree in report.unread],
+        "breaks": difference.breaks,
+    }
