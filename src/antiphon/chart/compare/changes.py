@@ -110,6 +110,7 @@ def _facts(old: Node, new: Node, pairs: dict[Node, Node]) -> Iterator[tuple[str,
     if new.parent is not None:
         yield "id", str(old.config.get("id") or ""), str(new.config.get("id") or "")
     yield "initial", _target_words(old.initial, pairs), "" if new.initial is None else state_name(new.initial)
+    yield "initial actions", _initial_actions(old), _initial_actions(new)
     yield "tags", ", ".join(sorted(old.tags)), ", ".join(sorted(new.tags))
     yield "history", old.history or "", new.history or ""
     defaults = ", ".join(_target_words(node, pairs) for node in old.history_default)
@@ -118,6 +119,11 @@ def _facts(old: Node, new: Node, pairs: dict[Node, Node]) -> Iterator[tuple[str,
         yield key, action_words(old.config.get(key)), action_words(new.config.get(key))
     if new.parent is not None:
         yield "output", value_words(old.config.get("output")), value_words(new.config.get("output"))
+
+
+def _initial_actions(node: Node) -> str:
+    initial = node.config.get("initial")
+    return action_words(initial.get("actions")) if isinstance(initial, Mapping) else ""
 
 
 def _target_words(node: Node | None, pairs: dict[Node, Node]) -> str:

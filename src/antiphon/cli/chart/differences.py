@@ -9,7 +9,6 @@ from antiphon.chart.compare.stored_runs import Consequence
 from antiphon.chart.machine import Machine
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import plural
-from antiphon.runtime.machines import chart_hash
 from antiphon.runtime.replay.restoring import RestoreReport, StoredRun
 
 SIGNS = {"added": "+", "removed": "-", "moved": ">", "changed": "~"}
@@ -28,23 +27,22 @@ class ChartDifference(NamedTuple):
     report: RestoreReport | None
 
     @property
-    def is_same_version(self) -> bool:
-        """True if the new chart has the version of the old one."""
-        return bool(self.old.version == self.new.version)
-
-    @property
     def breaks(self) -> bool:
         """True if stored runs break: with a store, one of those that are in it."""
         if self.report is None:
-            return self.is_same_version and chart_hash(self.old) != chart_hash(self.new)
-        return any(is_broken(run, self.new) for run in self.report.runs)
+            return bool(self.changes) and bool(self.old.version == self.new.version)
+        return any(self.breaks_run(run) for run in self.report.runs)
 
+    def breaks_run(self, run: StoredRun) -> bool:
+        """Return whether a stored run does not continue with the new chart; one of another version is migrated."""
+        if self.refuses(run):
+            return True
+        is_concerned = run.version == self.new.version or self.new.migrate is not None
+        return is_concerned and (run.problem is not None or bool(run.waits))
 
-def is_broken(run: StoredRun, new: Machine[Any, Any]) -> bool:
-    """Return whether a stored run does not continue with a machine; one of another version needs a migration."""
-    if run.version != new.version and new.migrate is None:
-        return False
-    return run.is_refused or run.problem is not None or bool(run.waits)
+    def refuses(self, run: StoredRun) -> bool:
+        """Return whether a runtime refuses a stored run: its chart has changed, and its version has not."""
+        return bool(self.changes) and bool(run.version == self.new.version)
 
 
 def difference_lines(difference: ChartDifference) -> list[str]:
@@ -63,7 +61,7 @@ def _lines(difference: ChartDifference) -> Iterator[str]:
         yield "stored runs:"
         yield from (f"! {consequence.text}" for consequence in difference.consequences)
     if difference.report is not None:
-        yield from _report_lines(difference.report, new)
+        yield from _report_lines(difference, difference.report)
     if old.version != new.version:
         yield f"version {old.version!r} → {new.version!r}: {_migration(new)}"
     elif difference.breaks:
@@ -80,14 +78,16 @@ def _migration(new: Machine[Any, Any]) -> str:
     return "stored runs are migrated"
 
 
-def _report_lines(report: RestoreReport, new: Machine[Any, Any]) -> Iterator[str]:
+def _report_lines(difference: ChartDifference, report: RestoreReport) -> Iterator[str]:
     by_version: dict[str, list[StoredRun]] = {}
     for run in report.runs:
         by_version.setdefault(json.dumps(run.version), []).append(run)
     if not by_version:
-        yield f"the store has no run of {new.id!r}"
+        yield f"the store has no run of {difference.new.id!r}"
     for version, runs in by_version.items():
         yield from _version_lines(version, runs)
+        if refused := sum(map(difference.refuses, runs)):
+            yield f"version {version}: {plural(refused, 'run')} {REFUSED}"
     if report.unread:
         first = report.unread[0]
         count = plural(len(report.unread), "tree")
@@ -97,14 +97,11 @@ def _report_lines(report: RestoreReport, new: Machine[Any, Any]) -> Iterator[str
 def _version_lines(version: str, runs: list[StoredRun]) -> Iterator[str]:
     broken = [run for run in runs if run.problem is not None]
     waiting = [run for run in runs if run.waits]
-    refused = [run for run in runs if run.is_refused]
     yield f"version {version}: {len(broken)} of {plural(len(runs), 'stored run')} would not restore"
     yield from (f"  {_name(run)}: {run.problem}" for run in broken[:MOST_EXAMPLES])
     if waiting:
         yield f"version {version}: {plural(len(waiting), 'run')} would restore and wait for ever"
         yield from (f"  {_name(run)}: {'; '.join(run.waits)}" for run in waiting[:MOST_EXAMPLES])
-    if refused:
-        yield f"version {version}: {plural(len(refused), 'run')} {REFUSED}"
     partly = sum(not run.is_whole for run in runs)
     if partly:
         yield f"version {version}: of {plural(partly, 'run')} only the state was tried; name OLD as module:machine"

@@ -27,7 +27,6 @@ class StoredRun(NamedTuple):
     version: Any
     problem: str | None = None  # for which it would not restore
     waits: tuple[str, ...] = ()  # for timers and results that would never come, after it was restored
-    is_refused: bool = False  # by a runtime, because its chart has changed and its version has not
     is_whole: bool = True  # False if only its state value is known, because its steps could not be replayed
 
 
@@ -80,14 +79,14 @@ class RestoreTrial:
             tree.restore(saved)
         except Exception as error:  # of machines that were changed, or of functions that are not known
             if saved.origin.machine == self._new.id:
-                run = self._run(saved, "", saved.origin.version)._replace(is_whole=False)
+                run = StoredRun(saved.root, "", saved.origin.version, is_whole=False)
                 report.runs.append(self._try(run, saved, _known_snapshot(saved), None))
             else:
                 report.unread.append(UnreadTree(saved.root, saved.origin.machine, str(error)))
             return
         for path, actor in _machine_actors(tree.actor, ""):
             if actor.logic.machine.id == self._new.id:
-                run = self._run(saved, path, actor.logic.machine.version)
+                run = StoredRun(saved.root, path, actor.logic.machine.version)
                 report.runs.append(self._try(run, saved, actor.get_persisted_snapshot(), actor.snapshot))
 
     def _machine_of(self, origin: Origin) -> AnyMachine:
@@ -96,10 +95,6 @@ class RestoreTrial:
             if (machine.id, machine.version) == (origin.machine, origin.version) and is_hash_of(origin.hash, machine):
                 return machine
         raise UnknownMachine(f"version {origin.version!r} of {origin.machine!r}, as it was stored, is not known here")
-
-    def _run(self, saved: Saved, path: str, version: Any) -> StoredRun:
-        is_refused = not path and version == self._new.version and not is_hash_of(saved.origin.hash, self._new)
-        return StoredRun(saved.root, path, version, is_refused=is_refused)
 
     def _try(self, run: StoredRun, saved: Saved, stored: Any, before: Snapshot[Any] | None) -> StoredRun:
         """Restore the stored snapshot of an actor as that of a tree of its own."""
