@@ -1,6 +1,7 @@
 """`antiphon chart`: problems, pictures and paths of charts in files, in modules and of Antiphon."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -126,3 +127,29 @@ def test_the_shortest_path_to_a_state(door):
 
 def test_a_state_that_is_never_reached_is_a_failure(door):
     assert antiphon("chart", "paths", door, "--to", "cellar").returncode == 1
+
+
+def test_a_graph_is_arranged_by_the_engine_of_the_web_app(door):
+    drawn = antiphon("chart", "draw", door, "--as", "graph", "--at", "opening")
+
+    assert (drawn.returncode, drawn.stderr) == (0, "")
+    assert drawn.stdout.startswith("<svg ")
+    assert ">OPEN [hasKey]</text>" in drawn.stdout
+    assert '"box active"' in drawn.stdout
+
+
+def test_a_graph_without_the_extra_is_an_error_that_names_it(door, tmp_path):
+    (tmp_path / "quickjs.py").write_text("raise ImportError('not installed')")
+    drawn = antiphon("chart", "draw", door, "--as", "graph", env={**os.environ, "PYTHONPATH": str(tmp_path)})
+
+    assert (drawn.returncode, drawn.stdout) == (2, "")
+    assert "pip install 'antiphon[draw]'" in drawn.stderr
+
+
+def test_a_drawing_as_json(door, tmp_path):
+    drawn = json.loads(antiphon("chart", "draw", door, "--as", "dot", "--json").stdout)
+    saved = json.loads(antiphon("chart", "draw", door, "-o", tmp_path / "d.svg", "--json").stdout)
+
+    assert (drawn["chart"], drawn["format"], drawn["file"]) == ("door", "dot", None)
+    assert drawn["text"].startswith("digraph")
+    assert saved == {"chart": "door", "format": "ladder", "file": str(tmp_path / "d.svg"), "text": None}

@@ -18,7 +18,7 @@ class TransitionChange(NamedTuple):
     text: str
 
 
-class Facts(NamedTuple):
+class TransitionFacts(NamedTuple):
     """All that a transition does, as texts that can be compared."""
 
     guard: str
@@ -39,7 +39,9 @@ def compare_candidates(old: Candidates, new: Candidates, pairs: Mapping[Node, No
         yield from _compare_event(event, before.get(event, []), after.get(event, []))
 
 
-def _changed_delays(before: Mapping[str, list[Facts]], after: Mapping[str, list[Facts]]) -> dict[str, str]:
+def _changed_delays(
+    before: Mapping[str, list[TransitionFacts]], after: Mapping[str, list[TransitionFacts]]
+) -> dict[str, str]:
     """Return delays that became others: transitions that are the same but for the time."""
     free = [event for event in after if event.startswith(DELAY) and event not in before]
     changed: dict[str, str] = {}
@@ -51,7 +53,9 @@ def _changed_delays(before: Mapping[str, list[Facts]], after: Mapping[str, list[
     return changed
 
 
-def _compare_event(event: str, before: list[Facts], after: list[Facts]) -> Iterator[TransitionChange]:
+def _compare_event(
+    event: str, before: list[TransitionFacts], after: list[TransitionFacts]
+) -> Iterator[TransitionChange]:
     gone = [facts for facts in before if facts not in after]
     added = [facts for facts in after if facts not in before]
     for facts in [*gone]:
@@ -67,29 +71,29 @@ def _compare_event(event: str, before: list[Facts], after: list[Facts]) -> Itera
         yield TransitionChange("changed", f"{event}: its transitions are tested in another order")
 
 
-def _closest(facts: Facts, candidates: list[Facts]) -> Facts | None:
+def _closest(facts: TransitionFacts, candidates: list[TransitionFacts]) -> TransitionFacts | None:
     """Return the transition that has most in common with another, or None if there is nothing in common."""
     alike = {other: sum(a == b for a, b in zip(facts, other, strict=True)) for other in candidates}
     best = max(alike, key=lambda other: alike[other], default=None)
     return None if best is None or alike[best] < len(facts) - 2 else best
 
 
-def _difference(before: Facts, after: Facts) -> str:
+def _difference(before: TransitionFacts, after: TransitionFacts) -> str:
     parts = [
         f"{name} {was or 'none'} → {becomes or 'none'}"
-        for name, was, becomes in zip(Facts._fields, before, after, strict=True)
+        for name, was, becomes in zip(TransitionFacts._fields, before, after, strict=True)
         if was != becomes
     ]
     return "; ".join(parts)
 
 
-def transition_facts(transition: Transition, pairs: Mapping[Node, Node] | None = None) -> Facts:
+def transition_facts(transition: Transition, pairs: Mapping[Node, Node] | None = None) -> TransitionFacts:
     """Return all that a transition does; targets are named as in the new chart."""
     config = transition.config
     guard = config.get("guard")
     targets = [(pairs or {}).get(node, node) for node in transition.targets or ()]
     is_ignored = transition.is_forbidden and guard is None
-    return Facts(
+    return TransitionFacts(
         "" if guard is None else guard_label(guard),
         action_words(config.get("actions")),
         "(ignored)" if is_ignored else ", ".join(map(state_name, targets)),
@@ -97,7 +101,7 @@ def transition_facts(transition: Transition, pairs: Mapping[Node, Node] | None =
     )
 
 
-def _words(facts: Facts) -> str:
+def _words(facts: TransitionFacts) -> str:
     guard = f" [{facts.guard}]" if facts.guard else ""
     actions = f" / {facts.actions}" if facts.actions else ""
     return f"{guard}{actions} → {facts.target or 'stays'}"

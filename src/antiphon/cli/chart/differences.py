@@ -9,7 +9,7 @@ from antiphon.chart.compare.stored_runs import Consequence
 from antiphon.chart.machine import Machine
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import plural
-from antiphon.runtime.replay.restoring import RestoreReport, StoredRun
+from antiphon.runtime.replay.restoring import RestoreReport, TriedRun
 
 SIGNS = {"added": "+", "removed": "-", "moved": ">", "changed": "~"}
 MOST_EXAMPLES = 5
@@ -33,14 +33,14 @@ class ChartDifference(NamedTuple):
             return bool(self.changes) and bool(self.old.version == self.new.version)
         return any(self.breaks_run(run) for run in self.report.runs)
 
-    def breaks_run(self, run: StoredRun) -> bool:
+    def breaks_run(self, run: TriedRun) -> bool:
         """Return whether a stored run does not continue with the new chart; one of another version is migrated."""
         if self.refuses(run):
             return True
         is_concerned = run.version == self.new.version or self.new.migrate is not None
         return is_concerned and (run.problem is not None or bool(run.waits))
 
-    def refuses(self, run: StoredRun) -> bool:
+    def refuses(self, run: TriedRun) -> bool:
         """Return whether a runtime refuses a stored run: its chart has changed, and its version has not."""
         return bool(self.changes) and bool(run.version == self.new.version)
 
@@ -79,7 +79,7 @@ def _migration(new: Machine[Any, Any]) -> str:
 
 
 def _report_lines(difference: ChartDifference, report: RestoreReport) -> Iterator[str]:
-    by_version: dict[str, list[StoredRun]] = {}
+    by_version: dict[str, list[TriedRun]] = {}
     for run in report.runs:
         by_version.setdefault(json.dumps(run.version), []).append(run)
     if not by_version:
@@ -94,7 +94,7 @@ def _report_lines(difference: ChartDifference, report: RestoreReport) -> Iterato
         yield f"{count} of other machines could not be searched, such as {first.root}: {first.problem}"
 
 
-def _version_lines(version: str, runs: list[StoredRun]) -> Iterator[str]:
+def _version_lines(version: str, runs: list[TriedRun]) -> Iterator[str]:
     broken = [run for run in runs if run.problem is not None]
     waiting = [run for run in runs if run.waits]
     yield f"version {version}: {len(broken)} of {plural(len(runs), 'stored run')} would not restore"
@@ -107,7 +107,7 @@ def _version_lines(version: str, runs: list[StoredRun]) -> Iterator[str]:
         yield f"version {version}: of {plural(partly, 'run')} only the state was tried; name OLD as module:machine"
 
 
-def _name(run: StoredRun) -> str:
+def _name(run: TriedRun) -> str:
     return f"{run.root}/{run.path}" if run.path else run.root
 
 

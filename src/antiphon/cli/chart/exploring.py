@@ -7,7 +7,7 @@ from typing import Any
 
 from antiphon.chart.explore.choices import Choices, child_events, open_guards
 from antiphon.chart.explore.coverage import get_transition_paths
-from antiphon.chart.explore.graph import ExplorationError, Options, known_events
+from antiphon.chart.explore.graph import Options, known_events
 from antiphon.chart.explore.labels import transition_label, value_label
 from antiphon.chart.explore.paths import StatePath, get_shortest_paths
 from antiphon.chart.machine import Machine, create_machine
@@ -45,10 +45,7 @@ def paths(options: argparse.Namespace) -> int:
     if options.guards == "both":
         exploration["choices"] = Choices()
         machine = open_guards(machine, exploration["choices"])
-    try:
-        found, missing = _explore(machine, options, exploration)
-    except ExplorationError as error:
-        raise UsageError(str(error)) from error
+    found, missing = _explore(machine, options, exploration)
     _print(found, missing, is_json=options.json)
     return FAILED if missing else DONE
 

@@ -19,7 +19,7 @@ from antiphon.runtime.tree import Tree
 PAGE = 1000
 
 
-class StoredRun(NamedTuple):
+class TriedRun(NamedTuple):
     """A stored run of a machine, tried with a new chart."""
 
     root: str
@@ -41,7 +41,7 @@ class UnreadTree(NamedTuple):
 class RestoreReport(NamedTuple):
     """Stored runs of a machine, and trees of other machines that could not be searched for runs."""
 
-    runs: list[StoredRun]
+    runs: list[TriedRun]
     unread: list[UnreadTree]
 
 
@@ -79,14 +79,14 @@ class RestoreTrial:
             tree.restore(saved)
         except Exception as error:  # of machines that were changed, or of functions that are not known
             if saved.origin.machine == self._new.id:
-                run = StoredRun(saved.root, "", saved.origin.version, is_whole=False)
+                run = TriedRun(saved.root, "", saved.origin.version, is_whole=False)
                 report.runs.append(self._try(run, saved, _known_snapshot(saved), None))
             else:
                 report.unread.append(UnreadTree(saved.root, saved.origin.machine, str(error)))
             return
         for path, actor in _machine_actors(tree.actor, ""):
             if actor.logic.machine.id == self._new.id:
-                run = StoredRun(saved.root, path, actor.logic.machine.version)
+                run = TriedRun(saved.root, path, actor.logic.machine.version)
                 report.runs.append(self._try(run, saved, actor.get_persisted_snapshot(), actor.snapshot))
 
     def _machine_of(self, origin: Origin) -> AnyMachine:
@@ -96,7 +96,7 @@ class RestoreTrial:
                 return machine
         raise UnknownMachine(f"version {origin.version!r} of {origin.machine!r}, as it was stored, is not known here")
 
-    def _try(self, run: StoredRun, saved: Saved, stored: Any, before: Snapshot[Any] | None) -> StoredRun:
+    def _try(self, run: TriedRun, saved: Saved, stored: Any, before: Snapshot[Any] | None) -> TriedRun:
         """Restore the stored snapshot of an actor as that of a tree of its own."""
         new = self._new
         origin = Origin(saved.origin.history, new.id, new.version, chart_hash(new), saved.origin.input)
