@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Unpack
 
-from antiphon.chart.explore.graph import Edge, Graph, Options, Vertex, explore
+from antiphon.chart.explore.graph import Edge, Graph, Vertex, explore
 from antiphon.chart.explore.labels import guard_label, transition_label, written_transitions
+from antiphon.chart.explore.offers import Options
 from antiphon.chart.explore.paths import StatePath, path_along
 from antiphon.chart.explore.reachability import connected_states
 from antiphon.chart.machine import Machine

@@ -7,8 +7,8 @@ from typing import Any
 
 from antiphon.chart.explore.choices import Choices, child_events, open_guards
 from antiphon.chart.explore.coverage import get_transition_paths
-from antiphon.chart.explore.graph import Options, known_events
 from antiphon.chart.explore.labels import transition_label, value_label
+from antiphon.chart.explore.offers import Options, known_events
 from antiphon.chart.explore.paths import StatePath, get_shortest_paths
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.nodes import Transition
