@@ -85,6 +85,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "telemetry": {"opentelemetry"},
     "agents": {"msgspec", "yaml"},
     "client": {"httpx2"},
+    "testing": {"hypothesis"},
     "server": {"fastapi", "starlette", "uvicorn", "uvloop", "h11", "mcp", "mcp_types"},
 }
 

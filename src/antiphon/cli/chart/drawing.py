@@ -18,6 +18,7 @@ from antiphon.cli.chart.places import active_states, active_value, add_places, f
 from antiphon.cli.charts import find_machine
 from antiphon.cli.frame import UsageError, print_lines
 from antiphon.cli.options import Subcommands
+from antiphon.cli.text_files import write_text
 
 FORMATS = ("ladder", "graph", "mermaid", "dot", "table", "text")
 BY_SUFFIX = {".svg": "ladder", ".mmd": "mermaid", ".dot": "dot", ".gv": "dot", ".md": "table", ".txt": "text"}
@@ -40,19 +41,12 @@ def draw(options: argparse.Namespace) -> int:
     machine = find_machine(options.chart)
     text = _draw(machine, form, options)
     if options.output is not None:
-        _save(options.output, text)
+        write_text(options.output, text)
     if options.json:
         shown = None if options.output else text
         record = {"chart": machine.id, "format": form, "file": options.output, "text": shown}
         return print_lines([json.dumps(record, indent=2, default=str)])
     return print_lines([text.rstrip("\n") if options.output is None else str(options.output)])
-
-
-def _save(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _default_form(output: Path | None) -> str:
@@ -70,7 +64,7 @@ def _draw(machine: Machine[Any, Any], form: str, options: argparse.Namespace) ->
     if form == "mermaid":
         if inside is not None or options.depth is not None:
             raise UsageError("--inside and --depth are not for Mermaid diagrams; use another format")
-        return to_mermaid(machine, machine.resolve_state(active_value(options)) if active else None)
+        return to_mermaid(machine, machine.resolve_state(active_value(machine, options)) if active else None)
     if form == "dot":
         return to_dot(machine, inside=inside, depth=options.depth)
     if form == "table":

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from antiphon.chart.explore.play import play
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import Node
 from antiphon.cli.frame import UsageError
@@ -16,18 +17,24 @@ def add_places(parser: argparse.ArgumentParser) -> None:
     place = parser.add_mutually_exclusive_group()
     place.add_argument("--at", metavar="STATE", help='active state: a path such as a.b, or a value such as {"a": "b"}')
     place.add_argument("--snapshot", type=Path, metavar="FILE", help="snapshot whose states are active, as JSON")
+    help = "events, as types or JSON objects; the states after them are active"
+    place.add_argument("--events", metavar="EVENT", nargs="+", help=help)
     parser.add_argument("--inside", metavar="STATE", help="only this state and those inside: a path or an #id")
     parser.add_argument("--depth", type=int, metavar="N", help="levels of inner states to show")
 
 
 def active_states(machine: Machine[Any, Any], options: argparse.Namespace) -> Collection[Node]:
     """Return the states that the options say are active."""
-    value = active_value(options)
+    value = active_value(machine, options)
     return () if value is None else machine.nodes_at(value)
 
 
-def active_value(options: argparse.Namespace) -> Any:
+def active_value(machine: Machine[Any, Any], options: argparse.Namespace) -> Any:
     """Return the state value that the options name, or None."""
+    if options.events is not None:
+        return play(
+            machine, [_parse(each, "--events") if "{" in each else each for each in options.events]
+        ).snapshot.value
     if options.snapshot is not None:
         return _snapshot_value(options.snapshot)
     if options.at is None:
