@@ -198,3 +198,14 @@ def test_a_state_that_no_path_covers_is_a_failure(tmp_path):
     found = antiphon("chart", "paths", path, "--cover", "states")
 
     assert (found.returncode, found.stdout) == (1, "a\nnot covered: m.b: never entered\n")
+
+
+def test_a_transition_behind_another_is_not_blamed_on_its_guard(tmp_path):
+    inner = {"initial": "b", "states": {"b": {"on": {"GO": {"actions": "log"}}}}}
+    path = tmp_path / "m.json"
+    path.write_text(
+        json.dumps({"id": "m", "initial": "a", "states": {"a": {**inner, "on": {"GO": {"guard": "g", "target": "a"}}}}})
+    )
+    found = antiphon("chart", "paths", path)
+
+    assert found.stdout.splitlines()[-1] == "not covered: m.a: GO [g]: another transition always comes first"
