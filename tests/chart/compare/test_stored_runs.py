@@ -80,3 +80,13 @@ def test_a_new_key_of_the_context_is_missing_in_stored_runs():
 
 def test_another_id_is_another_machine():
     assert consequences(machine({"a": {}}), create_machine({"id": "n", "states": {}}))[0][0] == "id"
+
+
+def test_every_state_of_a_chart_restores_with_the_same_chart():
+    region = {
+        "initial": "h",
+        "states": {"h": {"type": "history"}, "x": {}, "y": {"type": "parallel", "states": {"z": {}}}},
+    }
+    nested = machine({"a": {}, "p": {"type": "parallel", "states": {"r": region, "s": region}}})
+
+    assert consequences(nested, nested) == []

@@ -11,7 +11,7 @@ from antiphon.chart.compare.words import state_name
 from antiphon.chart.errors import EngineError
 from antiphon.chart.explore.labels import event_label, invoke_label
 from antiphon.chart.machine import Machine
-from antiphon.chart.nodes import Node
+from antiphon.chart.nodes import COMPOUND, PARALLEL, Node
 
 TIMERS = ("xstate.after.", "xstate.timeout.actor.")
 
@@ -40,7 +40,7 @@ def _value_consequences(old: Machine[Any, Any], new: Machine[Any, Any]) -> Itera
     for node in old.root.walk():
         if not node.is_atomic or node.parent is None:
             continue
-        value = old.resolve_state(_value_at(node)).value
+        value = _value_with(old.root, node.path)
         place = state_name(node)
         try:
             restored = new.nodes_at(value)
@@ -53,11 +53,20 @@ def _value_consequences(old: Machine[Any, Any], new: Machine[Any, Any]) -> Itera
             yield Consequence("value", place, text)
 
 
-def _value_at(node: Node) -> Any:
-    value: Any = {}
-    for key in reversed(node.path):
-        value = {key: value}
-    return value
+def _value_with(node: Node, path: tuple[str, ...]) -> Any:
+    """Return a value of a state in which the state at a path inside it is active, and others by default."""
+    if node.type == PARALLEL:
+        return {child.key: _value_with(child, path[1:] if path[:1] == (child.key,) else ()) for child in node.children}
+    if node.type != COMPOUND:
+        return {}
+    child = node.states[path[0]] if path else _default(node)
+    return child.key if child.is_atomic else {child.key: _value_with(child, path[1:])}
+
+
+def _default(node: Node) -> Node:
+    """Return the state inside another one that is active first; a history leads to one of them."""
+    initial = node.initial
+    return node.children[0] if initial is None or initial.is_history else initial
 
 
 def _at(machine: Machine[Any, Any], old: Node) -> Node:
