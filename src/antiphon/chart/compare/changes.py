@@ -33,7 +33,7 @@ def _join_moved(changes: list[ChartChange]) -> list[ChartChange]:
     lost = [change for change in changes if change.part == "transition" and change.kind == "removed"]
     moved: dict[ChartChange, ChartChange | None] = {}
     for change in changes:
-        source = next((other for other in lost if other.text == change.text), None)
+        source = next((loss for loss in lost if loss.text == change.text), None)
         if change.part == "transition" and change.kind == "added" and source is not None:
             lost.remove(source)
             text = f"{change.text}: from {source.state} to {change.state}"

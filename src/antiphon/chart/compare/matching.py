@@ -12,8 +12,8 @@ def match_states(old: Node, new: Node) -> dict[Node, Node]:
     by_path = {node.path: node for node in new.walk()}
     pairs = {node: by_path[node.path] for node in old.walk() if node.path in by_path}
     missing = [node for node in old.walk() if node not in pairs]
-    taken = set(pairs.values())
-    free = [node for node in new.walk() if node not in taken]
+    targets = set(pairs.values())
+    free = [node for node in new.walk() if node not in targets]
     for node in missing:
         target = _inside_moved(node, pairs, free) or _only_namesake(node, missing, free)
         if target is not None:
@@ -29,7 +29,7 @@ def _inside_moved(node: Node, pairs: dict[Node, Node], free: list[Node]) -> Node
 
 
 def _only_namesake(node: Node, missing: list[Node], free: list[Node]) -> Node | None:
-    if sum(other.key == node.key for other in missing) > 1:
+    if sum(candidate.key == node.key for candidate in missing) > 1:
         return None
-    namesakes = [other for other in free if other.key == node.key and other.type == node.type]
+    namesakes = [candidate for candidate in free if candidate.key == node.key and candidate.type == node.type]
     return namesakes[0] if len(namesakes) == 1 else None

@@ -47,7 +47,7 @@ def _value_consequences(old: Machine[Any, Any], new: Machine[Any, Any]) -> Itera
         except EngineError as error:
             yield Consequence("value", place, f"runs in {place} do not restore: {error}")
             continue
-        entered = [state_name(other) for other in restored if other.is_atomic and other.is_inside(_at(new, node))]
+        entered = [state_name(leaf) for leaf in restored if leaf.is_atomic and leaf.is_inside(_at(new, node))]
         if entered:
             text = f"runs in {place} continue in {', '.join(entered)}, without its entry actions"
             yield Consequence("value", place, text)

@@ -56,25 +56,25 @@ def _changed_delays(
 def _compare_event(
     event: str, before: list[TransitionFacts], after: list[TransitionFacts]
 ) -> Iterator[TransitionChange]:
-    gone = [facts for facts in before if facts not in after]
+    removed = [facts for facts in before if facts not in after]
     added = [facts for facts in after if facts not in before]
-    for facts in [*gone]:
+    for facts in [*removed]:
         same = _closest(facts, added)
         if same is not None:
-            gone.remove(facts)
+            removed.remove(facts)
             added.remove(same)
             yield TransitionChange("changed", f"{event}{_words(facts)}: {_difference(facts, same)}")
-    yield from (TransitionChange("removed", f"{event}{_words(facts)}") for facts in gone)
+    yield from (TransitionChange("removed", f"{event}{_words(facts)}") for facts in removed)
     yield from (TransitionChange("added", f"{event}{_words(facts)}") for facts in added)
-    kept = [facts for facts in before if facts in after]
-    if kept != [facts for facts in after if facts in before]:
+    same_before = [facts for facts in before if facts in after]
+    if same_before != [facts for facts in after if facts in before]:
         yield TransitionChange("changed", f"{event}: its transitions are tested in another order")
 
 
 def _closest(facts: TransitionFacts, candidates: list[TransitionFacts]) -> TransitionFacts | None:
-    """Return the transition that has most in common with another, or None if there is nothing in common."""
-    alike = {other: sum(a == b for a, b in zip(facts, other, strict=True)) for other in candidates}
-    best = max(alike, key=lambda other: alike[other], default=None)
+    """Return the transition that has most in common with another, or None if none shares half of it."""
+    alike = {candidate: sum(a == b for a, b in zip(facts, candidate, strict=True)) for candidate in candidates}
+    best = max(alike, key=lambda candidate: alike[candidate], default=None)
     return None if best is None or alike[best] < len(facts) - 2 else best
 
 

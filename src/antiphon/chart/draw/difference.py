@@ -31,9 +31,9 @@ def to_difference_svg(old: Machine, new: Machine) -> str:
 def _merge_rows(old: list[Row], new: list[Row], pairs: dict[Node, Node]) -> list[Row]:
     """Return the rows of a state: those of today, and those that are gone."""
     before = [Row(row.text, tuple(pairs.get(node, node) for node in row.targets)) for row in old]
-    kept = [row if row in before else row._replace(mark=ADDED) for row in new]
-    gone = [_removed(row) for row in before if row not in new]
-    return [*kept, *gone]
+    current = [row if row in before else row._replace(mark=ADDED) for row in new]
+    former = [_removed(row) for row in before if row not in new]
+    return [*current, *former]
 
 
 def _removed(row: Row) -> Row:

@@ -36,8 +36,8 @@ class _Names:
         if label not in self._names:
             words = re.sub(r"[^a-z0-9]+", "_", label.lower()).strip("_")
             name = f"{self._prefix}_{words}".rstrip("_")
-            others = set(self._names.values())
-            number = next(number for number in range(1, len(others) + 2) if _numbered(name, number) not in others)
+            used = set(self._names.values())
+            number = next(number for number in range(1, len(used) + 2) if _numbered(name, number) not in used)
             self._names[label] = _numbered(name, number)
         return self._names[label]
 
@@ -73,9 +73,9 @@ def _test_lines(number: int, path: StatePath, labels: EventLabels, events: _Name
     yield "    system = System()"
     yield from _checks(path.start, states)
     for index, (event, snapshot) in enumerate(path.steps):
-        held = path.guards[index] if path.guards else ()
-        guards = f"  # where {_plain(', '.join(held))} holds" if held else ""
-        yield f"    system.{events[labels[event['type']]]}({_literal(event)}){guards}"
+        guards = path.guards[index] if path.guards else ()
+        comment = f"  # where {_plain(', '.join(guards))} holds" if guards else ""
+        yield f"    system.{events[labels[event['type']]]}({_literal(event)}){comment}"
         yield from _checks(snapshot, states)
 
 

@@ -43,8 +43,7 @@ def draw(options: argparse.Namespace) -> int:
     if options.output is not None:
         write_text(options.output, text)
     if options.json:
-        shown = None if options.output else text
-        record = {"chart": machine.id, "format": form, "file": options.output, "text": shown}
+        record = {"chart": machine.id, "format": form, "file": options.output, "text": None if options.output else text}
         return print_lines([json.dumps(record, indent=2, default=str)])
     return print_lines([text.rstrip("\n") if options.output is None else str(options.output)])
 

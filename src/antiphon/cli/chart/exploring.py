@@ -51,14 +51,14 @@ def paths(options: argparse.Namespace) -> int:
     if options.guards == "both":
         exploration["choices"] = Choices()
         machine = open_guards(machine, exploration["choices"])
-    found = _explore(machine, options, exploration)
+    result = _explore(machine, options, exploration)
     if options.form == "pytest":
-        write_tests(found, options.output)
+        write_tests(result, options.output)
     elif options.json or options.form == "json":
-        print_paths_as_json(found)
+        print_paths_as_json(result)
     else:
-        print_paths(found)
-    return FAILED if found.missing else DONE
+        print_paths(result)
+    return FAILED if result.missing else DONE
 
 
 def _without_functions(machine: Machine[Any, Any]) -> Machine[Any, Any]:

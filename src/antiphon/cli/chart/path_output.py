@@ -26,22 +26,22 @@ class FoundPaths(NamedTuple):
         return [sanitize_line(f"not covered: {place}: {reason}") for place, reason in self.missing.items()]
 
 
-def print_paths(found: FoundPaths) -> None:
+def print_paths(result: FoundPaths) -> None:
     """Print paths, a line each."""
-    print_lines([*(sanitize_line(str(path)) for path in found.paths), *found.missing_lines])
+    print_lines([*(sanitize_line(str(path)) for path in result.paths), *result.missing_lines])
 
 
-def print_paths_as_json(found: FoundPaths) -> None:
+def print_paths_as_json(result: FoundPaths) -> None:
     """Print paths as JSON."""
-    record = {"paths": [_record(path) for path in found.paths], "missing": found.missing}
+    record = {"paths": [_record(path) for path in result.paths], "missing": result.missing}
     print_lines([json.dumps(record, indent=2, default=str)])
 
 
-def write_tests(found: FoundPaths, output: Path | None) -> None:
+def write_tests(result: FoundPaths, output: Path | None) -> None:
     """Write tests to a new file, or print them; what is never taken goes to standard error."""
-    for line in found.missing_lines:
+    for line in result.missing_lines:
         print_error("chart", line, FAILED)
-    text = to_pytest(found.machine, found.paths)
+    text = to_pytest(result.machine, result.paths)
     if output is None:
         print_lines([text.rstrip()])
     else:

@@ -71,8 +71,8 @@ class _Plan:
         ref = snapshot.children.get(event.get("actorId", ""))
         names = [] if ref is None else [ref.id, ref.src]
         is_done = event["type"].startswith(DONE)
-        given = self.outputs if is_done else self.errors
-        values = next((given[name] for name in names if name in given), st.none() if is_done else st.just(FAILURE))
+        results = self.outputs if is_done else self.errors
+        values = next((results[name] for name in names if name in results), st.none() if is_done else st.just(FAILURE))
         return values.map(lambda value: {**event, "output" if is_done else "error": value})
 
 
@@ -81,8 +81,8 @@ def _payloads(
 ) -> dict[str, Payloads]:
     """Return strategies for the keys of each event that may come from outside."""
     types = machine.event_types
-    known = [event["type"] for event in known_events(machine, {})]
-    public = [type for type in known if types is None or types.is_public(type)]
+    types_in_chart = [event["type"] for event in known_events(machine, {})]
+    public = [type for type in types_in_chart if types is None or types.is_public(type)]
     payloads: dict[str, Payloads] = {type: st.just({}) for type in public if "*" not in type}
     payloads |= {**declared_events(types), **events}
     return {type: values for type, values in payloads.items() if type not in exclude}

@@ -24,9 +24,9 @@ class Watcher:
     def observe(self, event: Any, moves: Sequence[Move], after: Situation) -> str | None:
         """Show a step of the machine to the watcher; return a problem if it ends the watcher, in words."""
         self._wait(after.pending.now)
-        for shown in _events(event, moves, after):
+        for happening in _events(event, moves, after):
             if not self._situation.is_over:
-                self._situation = self._after(take(self._chart, self._situation, shown))
+                self._situation = self._after(take(self._chart, self._situation, happening))
         return f"the watcher {self._chart.id!r} has ended" if self._situation.is_over else None
 
     def _wait(self, now: float) -> None:
