@@ -61,7 +61,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": SHARED_CLI | {"__init__", "actors", "chart", "cli.run.agents", "server", *FEATURES},
     **{f"cli.{command}": SHARED_CLI | {"cli", feature} for feature, command in FEATURES.items()},
     "cli.play": {"chart", "actors", "cli", "cli.render"},
-    "cli.chart": {"chart", "cli", "cli.render"},
+    "cli.chart": {"chart", "runtime", "app", "web", "cli", "cli.render"},
     "cli.serve": SHARED_CLI | {"cli", "server", *FEATURES},
     "testing": {"chart", "actors", "runtime", "stores", "messages", "errors", "lazy", "providers"},
     "__init__": BELOW | {"stores", "app", "blocking"},
@@ -90,12 +90,14 @@ THIRD_PARTY: dict[str, set[str]] = {
     "tools": {"mcp", "mcp_types", "anyio", "tree_sitter", "tree_sitter_bash"},
     "runtime": {"orjson"},
     "cli": {"yaml"},
+    "cli.chart": {"quickjs"},
     "cli.render": {"rich"},
     "cli.debate": {"rich"},
     "json_schema": {"jsonschema_rs"},
     "telemetry": {"opentelemetry"},
     "agents": {"msgspec", "yaml"},
     "client": {"httpx2", "httpcore2"},
+    "testing": {"hypothesis"},
     "server": {"fastapi", "starlette", "uvicorn", "uvloop", "h11", "mcp", "mcp_types"},
 }
 
