@@ -369,6 +369,8 @@ class Builder:
         if targets is not None:
             where = join_path(path, "target")
             transition.targets = tuple(self._resolve(find_target, node, target, where) for target in targets)
+            if self.scxml == "lca" and not _may_be_internal(transition):
+                transition.reenter = True
         if config.get("guard") is not None:
             check_guard(config["guard"], self.names, join_path(path, "guard"), self.problems.complain)
             transition.guard = self.names.guard(config["guard"])
@@ -395,6 +397,12 @@ class Builder:
             return find(self.by_id, self.id, node, target)
         except Unresolved as error:
             self.problems.fail(path, str(error), error.known)
+
+
+def _may_be_internal(transition: Transition) -> bool:
+    """Return whether SCXML lets a transition stay inside its source: a compound state around all targets."""
+    source = transition.source
+    return source.type == COMPOUND and all(target.is_inside(source) for target in transition.targets or ())
 
 
 def _routes_to(target: str) -> Callable[[Any, Any], bool]:

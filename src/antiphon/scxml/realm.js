@@ -87,7 +87,13 @@
       default: return keep ? {$undefined: true} : undefined;
     }
   };
+  // Of the system's own objects, variables keep which they are, so that comparing them with `==` gives what it gave.
+  let system = {};
+  let shown;
   const encodeObject = (value, keep) => {
+    if (keep && value === root._event) return {$event: shown};
+    const own = keep && Object.keys(system).find(name => system[name] === value);
+    if (own) return {$system: own};
     if (value instanceof Element) return {$xml: value.tree};
     if (Array.isArray(value)) return Array.from(value, item => encode(item, keep) ?? null);
     if (typeof value.toJSON === 'function') return encode(value.toJSON(), keep);
@@ -107,6 +113,8 @@
         case '$number': return Number(inner);
         case '$bigint': return BigInt(inner);
         case '$function': return read(inner);
+        case '$system': return system[inner];
+        case '$event': return JSON.stringify(inner) === JSON.stringify(shown) ? root._event : event(inner);
         case '$xml': return new Element(inner);
         case '$object': return decodeAll(inner);
       }
@@ -137,11 +145,13 @@
     return Object.isExtensible(root) && Object.getPrototypeOf(root) === Object.prototype;
   };
   const operations = {
-    enter(variables, given, states, system) {
+    enter(variables, given, states, own) {
       if (!clean()) return false;
       active = new Set(JSON.parse(states));
-      for (const [name, inner] of Object.entries(JSON.parse(system))) define(name, Object.freeze(inner));
-      define('_event', event(JSON.parse(given) ?? undefined));
+      system = JSON.parse(own);
+      for (const name of Object.keys(system)) define(name, Object.freeze(system[name]));
+      shown = JSON.parse(given) ?? undefined;
+      define('_event', event(shown));
       for (const [name, inner] of Object.entries(JSON.parse(variables))) root[name] = decode(inner);
       return true;
     },
