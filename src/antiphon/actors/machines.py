@@ -245,7 +245,7 @@ def _raise_later(actor: Any, effect: effects.Raise) -> None:
 
 
 def _cancel(actor: Any, effect: effects.Cancel) -> None:
-    actor.system.host.cancel_timer(actor, effect.send_id)
+    actor.system.host.cancel_timer(actor, effect.send_id, every=bool(effect.every))
 
 
 def _emit(actor: Any, effect: effects.Emit) -> None:

@@ -158,7 +158,7 @@ class Block:
     def _cancel(self, element: JsonElement) -> None:
         id = self.text(element, "sendid")
         if id is not None:
-            self.effects.append(effects.Cancel(id))
+            self.effects.append(effects.Cancel(id, every=True))
 
     def _if(self, element: JsonElement) -> None:
         taken = self.realm.holds(element.get("cond", ""))
