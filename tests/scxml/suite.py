@@ -52,7 +52,9 @@ def names() -> list[str]:
     """The names of all scripts, without unpacking anything."""
     with tarfile.open(ARCHIVE) as archive:
         paths = [Path(name) for name in archive.getnames()]
-    return sorted(f"{path.parent.name}/{path.stem}" for path in paths if path.suffix == ".json" and path.parts[0] == "test")
+    return sorted(
+        f"{path.parent.name}/{path.stem}" for path in paths if path.suffix == ".json" and path.parts[0] == "test"
+    )
 
 
 def read_script(name: str, domains: str) -> Script:
@@ -86,6 +88,11 @@ def problem_of(name: str, domains: str) -> str | None:
 def active(actor: Any) -> set[str]:
     """The ids of the active atomic states."""
     return {node.id for node in actor.get_snapshot().configuration.atoms}
+
+
+def active_at(machine: Any, value: Any) -> set[str]:
+    """The ids of the atomic states that are active at a state value."""
+    return {node.id for node in machine.nodes_at(value) if node.is_atomic}
 
 
 def _states(script: Script, actor: Any, clock: SimulatedClock) -> Iterator[tuple[set[str], list[str]]]:

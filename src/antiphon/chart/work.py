@@ -17,8 +17,8 @@ class Work:
     """The state that the operations of a step read and change; nothing outside the step sees it."""
 
     __slots__ = (
-        "active", "actor", "changed", "children", "configuration", "context", "effects", "error", "event", "facts", "history",
-        "invoking", "late", "machine", "output", "queue", "status", "unsettled",
+        "active", "actor", "changed", "children", "configuration", "context", "effects", "error", "event", "facts",
+        "history", "invoking", "late", "machine", "output", "queue", "status", "unsettled",
     )  # fmt: skip
     # Loaded from a snapshot, or set when a machine is entered.
     configuration: Any
@@ -37,7 +37,7 @@ class Work:
         self.effects: list[Effect] = []
         self.queue: deque[Any] | None = None  # most steps raise nothing
         self.changed = False
-        # SCXML: the states that are active in the middle of a microstep, and those whose actors are still to be invoked.
+        # SCXML: the states that are active inside a microstep, and those whose actors are still to be invoked.
         self.active: frozenset[Node] | None = None
         self.invoking: dict[Node, None] | None = None
         # A node's entry actions may address children that the same node is about to invoke.

@@ -20,6 +20,7 @@ class Address(NamedTuple):
     target: str | None
     actor: Any
     is_own: bool = False
+    is_late: bool = False  # the sessions around are being created, so that it is resolved after that
     invokeid: str | None = None  # of the sender, for its parent
 
 
@@ -30,7 +31,7 @@ def find_address(work: Work, target: str | None) -> Address:
     if target == PARENT:
         return _parent_address(work)
     if target.startswith(SESSION):
-        return Address(target, _session_actor(work, target))
+        return _session_address(work, target)
     if target.startswith("#_"):
         ref = work.children.get(target.removeprefix("#_"))
         return Address(target, None if ref is None or is_ended(ref) else ref)
@@ -59,13 +60,15 @@ def _parent_address(work: Work) -> Address:
     # The parent of a session that it cancels does not hear from it any more.
     is_reachable = work.may_have_parent and (work.event is None or work.event["type"] != STOP)
     invokeid = None if work.actor is None else work.actor.id
-    return Address(PARENT, PARENT if is_reachable else None, False, invokeid)
+    return Address(PARENT, PARENT if is_reachable else None, invokeid=invokeid)
 
 
-def _session_actor(work: Work, target: str) -> Any:
+def _session_address(work: Work, target: str) -> Address:
     if work.actor is None:
-        return target  # only an actor system knows its sessions
-    return _find_session(work.actor.system.root, target.removeprefix(SESSION))
+        return Address(target, target)  # only an actor system knows its sessions
+    root = work.actor.system.root
+    is_created = root is work.actor or hasattr(root, "snapshot")
+    return Address(target, _find_session(root, target.removeprefix(SESSION)), is_late=not is_created)
 
 
 def _find_session(actor: Any, id: str) -> Any:

@@ -11,12 +11,12 @@ from typing import Any
 from antiphon.chart import effects
 from antiphon.chart.work import Work
 from antiphon.scxml.addresses import Address, find_address, own_locations
+from antiphon.scxml.elements import JsonElement, LocatedJson
 from antiphon.scxml.errors import ContentError, ScxmlError
 from antiphon.scxml.events import DELIVER, HTTP_PROCESSOR, PROCESSOR, make_event, script_event
 from antiphon.scxml.realm import Realm, enter_realm
 from antiphon.scxml.xml import parse_xml, to_tree
 
-JsonElement = dict[str, Any]
 ELEMENTS = ("raise", "log", "assign", "script", "cancel", "if", "foreach", "send")
 LITERAL = re.compile(r"\s*'([^'\\\n]*)'\s*")
 DELAY = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|m|h|d)?\s*", re.ASCII)
@@ -62,8 +62,9 @@ class Block:
 
     def fail(self, error: ContentError, element: JsonElement) -> None:
         """Queue the event of an error."""
-        place = {"line": getattr(element, "line", 0), "column": getattr(element, "column", 0)}
-        data = {"tagname": element.get("do"), **place, "reason": str(error).splitlines()[0]}
+        data = {"tagname": element.get("do"), "line": 0, "column": 0, "reason": str(error).splitlines()[0]}
+        if isinstance(element, LocatedJson):
+            data.update(line=element.line, column=element.column)
         self._queue(make_event(error.event, "platform", data, sendid=error.sendid))
 
     def close(self) -> None:
@@ -227,10 +228,10 @@ class Block:
 
 def _send_effect(address: Address, event: dict[str, Any], delay_ms: float, id: str | None) -> effects.Effect:
     """Return the effect that sends an event; a delayed one for another session is addressed when it is due."""
-    if delay_ms and not address.is_own:
+    if address.is_late or (delay_ms and not address.is_own):
         event = {"type": DELIVER, "target": address.target, "event": event}
-        return effects.SendTo("#_internal", event, id, delay_ms)
-    if not delay_ms and address.actor is None:
+        return effects.SendTo("#_internal", event, id, delay_ms or None)
+    if address.actor is None:
         raise ContentError("error.communication", f"no session is at {address.target!r}")
     return effects.SendTo(address.actor, event, id, delay_ms or None)
 

@@ -25,7 +25,7 @@ STATES = ("state", "parallel", "final", "history")
 Config = dict[str, Any]
 
 
-class Document:
+class ScxmlDocument:
     """An SCXML document, its states by id, and the inline documents that it invokes."""
 
     def __init__(self, root: Element, read: ReadFile, default_name: str = "scxml") -> None:
@@ -95,7 +95,9 @@ class Document:
     def _initial(self, element: Element, children: list[Element]) -> Any:
         targets = (element.get("initial") or "").split()
         block: list[Element] = []
-        for transition in (t for initial in children_of(element, "initial") for t in children_of(initial, "transition")):
+        for transition in (
+            t for initial in children_of(element, "initial") for t in children_of(initial, "transition")
+        ):
             targets = self._targets(transition)
             block = list(transition)
         real = [child for child in children if tag_of(child) != "history"]

@@ -9,9 +9,10 @@ from antiphon.scxml.errors import ScxmlError
 from antiphon.scxml.xml import children_of, is_foreign, tag_of, to_tree
 
 ReadFile = Callable[[str], str]  # returns the text of a file beside the document
+JsonElement = dict[str, Any]
 
 
-class JsonElement(dict[str, Any]):
+class LocatedJson(JsonElement):
     """An element as JSON, which remembers its place in the document for messages."""
 
     line = 0
@@ -21,7 +22,7 @@ class JsonElement(dict[str, Any]):
 def to_json_element(element: Element, read: ReadFile) -> JsonElement:
     """Return an element of executable content as JSON; its own tag is under `do`."""
     tag = tag_of(element)
-    node = JsonElement({"do": tag, **_attributes(element)})
+    node = LocatedJson({"do": tag, **_attributes(element)})
     node.line = getattr(element, "line", 0)
     node.column = getattr(element, "column", 0)
     if tag in ("if", "foreach"):

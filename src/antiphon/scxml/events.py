@@ -1,7 +1,7 @@
 """Events of SCXML: their names, descriptors and fields, and how they differ from those of the engine.
 
-Inside a machine of a document an event is `{"type": name, "data": ..., "scxml": {fields}}`. The engine's own events have
-their names as XState writes them; descriptors and `_event` have those of SCXML.
+Inside a machine of a document an event is `{"type": name, "data": ..., "scxml": {fields}}`. The engine's own events
+have their names as XState writes them; descriptors and `_event` have those of SCXML.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,7 @@
 """Loading of SCXML documents: files beside a document, the documents that it invokes, and the machine of each."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 from xml.etree.ElementTree import Element
@@ -9,7 +10,7 @@ from antiphon.chart.errors import ChartError, EngineError
 from antiphon.chart.machine import Machine
 from antiphon.chart.names import Implementations
 from antiphon.scxml.addresses import system_variables
-from antiphon.scxml.document import Config, Document
+from antiphon.scxml.document import Config, ScxmlDocument
 from antiphon.scxml.errors import ScxmlError
 from antiphon.scxml.operations import ACTIONS, ACTORS, GUARDS, PREFIX, ReceiveOp
 from antiphon.scxml.realm import find_quickjs
@@ -42,8 +43,8 @@ def load_scxml(
     text = source if path is None else _read_file(path)
     assert not isinstance(text, Path)
     base = Path(folder) if folder is not None else None if path is None else path.parent
-    library = Library(base, Implementations(actions, guards, actors), domains, version)
-    return library.load(parse_xml(text), "scxml" if path is None else path.stem)
+    loader = DocumentLoader(base, Implementations(actions, guards, actors), domains, version)
+    return loader.load(parse_xml(text), "scxml" if path is None else path.stem)
 
 
 def read_document(source: str | bytes | Path) -> Config:
@@ -52,7 +53,7 @@ def read_document(source: str | bytes | Path) -> Config:
     text = source if path is None else _read_file(path)
     assert not isinstance(text, Path)
     files = Files(None if path is None else path.parent)
-    return Document(parse_xml(text), files.read, "scxml" if path is None else path.stem).chart()
+    return ScxmlDocument(parse_xml(text), files.read, "scxml" if path is None else path.stem).chart()
 
 
 def is_text(source: str | bytes | Path) -> bool:
@@ -88,7 +89,7 @@ class Files:
             raise ScxmlError(f"cannot read {source!r}: it is not UTF-8") from error
 
 
-class Library:
+class DocumentLoader:
     """The machines of a document and of those that it invokes, by the names of their actors."""
 
     def __init__(self, folder: Path | None, functions: Implementations, domains: Domains, version: Any) -> None:
@@ -101,7 +102,7 @@ class Library:
 
     def load(self, root: Element, name: str, path: Path | None = None) -> Machine[Any, Any]:
         """Return the machine of a document, with those that it invokes by fixed names."""
-        document = Document(root, self.files.read, name)
+        document = ScxmlDocument(root, self.files.read, name)
         config = document.chart()
         machine = self._build(document, config)
         if path is not None:
@@ -136,7 +137,7 @@ class Library:
             machine = self._computed[source] = self.load(parse_xml(source), "scxml")
         return machine
 
-    def _build(self, document: Document, config: Config) -> Machine[Any, Any]:
+    def _build(self, document: ScxmlDocument, config: Config) -> Machine[Any, Any]:
         functions = self.functions
         names = Implementations(
             {**functions.actions, **ACTIONS}, {**functions.guards, **GUARDS}, {**functions.actors, **ACTORS}
@@ -145,7 +146,7 @@ class Library:
         names.resolve = self.resolve
         bound = {
             **_with_outputs(config),
-            "context": lambda input=None, *, scope: _first_context(document.name, scope),
+            "context": partial(_first_context, document.name),
             "output": lambda context, event: event.get("output"),
             "options": {"scxml": True if self.domains == "w3c" else "lca"},
             **({} if self.version is None else {"version": self.version}),
@@ -156,7 +157,7 @@ class Library:
             raise ScxmlError(f"{document.name}: {error.path or '(root)'}: {error.problem}") from error
 
 
-def _first_context(name: str, scope: Any) -> dict[str, Any]:
+def _first_context(name: str, *, scope: Any) -> dict[str, Any]:
     try:
         id = scope.new_id()
     except EngineError:  # a pure step that was not given `new_id`

@@ -1,5 +1,6 @@
 """The functions of charts of documents: content, conditions, variables, invocations, and what comes before an event."""
 
+from functools import partial
 from typing import Any
 
 from antiphon.chart.actions import Action
@@ -46,7 +47,7 @@ class BeginOp:
         given = work.event.get("input") if work.event["type"] == INIT else None
         values = given if isinstance(given, dict) else {}
         for name in (*(element["id"] for element in data), *self.params.get("late", ())):
-            block.attempt(lambda name=name: block.realm.declare(name), {"do": "data"})  # type: ignore[misc]
+            block.attempt(partial(block.realm.declare, name), {"do": "data"})
         top = set(self.params.get("top", ()))
         for element in data:
             id = element["id"]
@@ -199,7 +200,7 @@ def _finalize(work: Work, input: Any) -> None:
         places.update({param["name"]: param["location"] for param in input.get("params", ()) if "location" in param})
         for name, location in places.items():
             if isinstance(data, dict) and name in data:
-                block.attempt(lambda value=data[name], location=location: _store(block, value, location), {})  # type: ignore[misc]
+                block.attempt(partial(_store, block, data[name], location), {"do": "finalize"})
     block.close()
 
 
