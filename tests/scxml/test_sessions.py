@@ -299,3 +299,37 @@ def test_a_document_that_cannot_run_is_refused_with_its_place(text, problem):
 def test_unknown_domains_are_refused():
     with pytest.raises(ScxmlError, match="no domains named 'xstate'; known: w3c, lca"):
         load_scxml("<scxml><state id='a'/></scxml>", domains="xstate")
+
+
+@pytest.mark.parametrize("event", ["go", "go.now"])
+def test_a_failing_condition_queues_one_error_for_each_test(event):
+    session = Session("""<scxml><state id="a"><transition event="go" cond="missing.x" target="b"/>
+        <transition event="error.execution"><log expr="_event.name"/></transition></state><state id="b"/></scxml>""")
+
+    session.send(event)
+
+    assert session.logs == ["error.execution"]
+
+
+@pytest.mark.parametrize(
+    ("descriptors", "event", "taken"),
+    [
+        (["a", "*"], "a", "a"),
+        (["*", "a"], "a", "*"),
+        (["a", "a.b"], "a.b", "a"),
+        (["a.b", "a"], "a.b", "a.b"),
+        (["a.b", "a"], "a.c", "a"),
+        (["a.b", "a"], "ab", None),
+        (["a.*", "b"], "a", "a.*"),
+        (["a."], "a.b.c", "a."),
+        (["b a", "*"], "a.x", "b a"),
+        (["a a.b", "*"], "a.b", "a a.b"),
+    ],
+)
+def test_descriptors_match_whole_tokens_in_the_order_of_the_document(descriptors, event, taken):
+    transitions = "".join(f'<transition event="{name}"><log expr="\'{name}\'"/></transition>' for name in descriptors)
+    session = Session(f"<scxml><state id='s'>{transitions}</state></scxml>")
+
+    session.send(event)
+
+    assert session.logs == ([] if taken is None else [taken])

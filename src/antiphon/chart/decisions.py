@@ -152,7 +152,7 @@ def _grow(configuration: Configuration, event_type: str | None, outcomes: Outcom
         if event_type is None:
             selected = _select_upwards(configuration, lambda node: node.always, remaining)
         elif configuration.machine.scxml:
-            selected = _select_upwards(configuration, lambda node: candidates(node, event_type), remaining)
+            selected = _select_upwards(configuration, lambda node: _scxml_candidates(node, event_type), remaining)
         else:
             root = configuration.machine.root
             selected = _select(root, configuration.shared_value, event_type, configuration, remaining)
@@ -211,6 +211,13 @@ def candidates(node: Node, event_type: str) -> tuple[Transition, ...]:
     for key in wild:
         transitions.extend(node.on[key])
     return tuple(transitions)
+
+
+def _scxml_candidates(node: Node, event_type: str) -> tuple[Transition, ...]:
+    """Return a node's transitions for an event type by the rules of SCXML, where `a` also matches `a.b`."""
+    keys = [key for key in node.on if matches_descriptor(event_type, key) or event_type.startswith(f"{key}.")]
+    keys.sort(key=lambda key: (key != "*", len(key)), reverse=True)
+    return tuple(transition for key in keys for transition in node.on[key])
 
 
 def _queue_error(source: Any, error: Exception) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from antiphon.scxml.errors import ScxmlError
-from antiphon.scxml.xml import children_of, is_foreign, tag_of, to_tree
+from antiphon.scxml.xml import children_of, is_foreign, is_generated, own_attribute, tag_of, to_tree
 
 ReadFile = Callable[[str], str]  # returns the text of a file beside the document
 JsonElement = dict[str, Any]
@@ -38,7 +38,8 @@ def to_json_element(element: Element, read: ReadFile) -> JsonElement:
 
 def to_json_elements(block: Iterable[Element], read: ReadFile) -> list[JsonElement]:
     """Return the elements of a block as JSON, without those of Antiphon."""
-    return [to_json_element(child, read) for child in block if tag_of(child) and not is_foreign(child)]
+    content = [child for child in block if tag_of(child) and not is_foreign(child) and not is_generated(child)]
+    return [to_json_element(child, read) for child in content]
 
 
 def to_json_value(element: Element, read: ReadFile) -> dict[str, Any]:
@@ -77,6 +78,18 @@ def read_named(type: str, params: str | None) -> dict[str, Any] | str:
         return {"type": type, "params": json.loads(params or "")}
     except ValueError as error:
         raise ScxmlError(f"the params of {type!r} are not JSON: {error}") from None
+
+
+def more_of(element: Element) -> dict[str, Any]:
+    """Return the keys of a chart that an element keeps for Antiphon, as JSON."""
+    text = own_attribute(element, "more")
+    try:
+        more = {} if text is None else json.loads(text)
+    except ValueError as error:
+        raise ScxmlError(f"the attribute 'more' is not JSON: {error}") from None
+    if not isinstance(more, dict):
+        raise ScxmlError(f"the attribute 'more' is a JSON object, not {text}")
+    return more
 
 
 def _attributes(element: Element) -> dict[str, str]:

@@ -5,7 +5,7 @@ have their names as XState writes them; descriptors and `_event` have those of S
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any
 
 from antiphon.chart.steps import INIT
@@ -66,23 +66,22 @@ def is_match(name: str, descriptors: Sequence[str]) -> bool:
     return False
 
 
-def overlaps(lists: Sequence[Sequence[str]]) -> bool:
-    """Return whether some event could match two different descriptors, so that the document's order decides."""
-    distinct = {_plain(descriptor) for descriptors in lists for descriptor in descriptors}
-    if any(len({_plain(descriptor) for descriptor in descriptors}) < len(descriptors) for descriptors in lists):
+def is_order_relevant(lists: Sequence[Sequence[str]]) -> bool:
+    """Return whether transitions with these descriptors would be tried in another order, or twice, by the engine.
+
+    The engine tries longer descriptors before shorter ones, whatever their order in the document.
+    """
+    if any(is_match(a, [b]) for descriptors in lists for a, b in permutations(map(_plain, descriptors), 2)):
         return True
-    return any(is_match(a, [b]) or is_match(b, [a]) for a, b in combinations(distinct, 2))
+    pairs = [(_plain(a), _plain(b)) for first, later in combinations(lists, 2) for a in first for b in later]
+    return any(a != b and is_match(b, [a]) for a, b in pairs)
 
 
 def engine_descriptors(descriptor: str) -> list[str]:
     """Return the descriptors of the engine that match what a descriptor of SCXML matches."""
-    plain = _plain(descriptor)
-    if plain in ("*", ""):
-        return ["*"]
-    keys = [plain, f"{plain}.*"]
-    if is_match("done.state", [plain]) or is_match(plain, ["done.state"]):
-        keys += [f"xstate.{plain}", f"xstate.{plain}.*"]
-    return keys
+    plain = _plain(descriptor) or "*"
+    is_done = is_match("done.state", [plain]) or is_match(plain, ["done.state"])
+    return [plain, f"xstate.{plain}"] if is_done and plain != "*" else [plain]
 
 
 def _plain(descriptor: str) -> str:

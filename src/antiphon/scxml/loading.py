@@ -53,7 +53,8 @@ def read_document(source: str | bytes | Path) -> Config:
     text = source if path is None else _read_file(path)
     assert not isinstance(text, Path)
     files = Files(None if path is None else path.parent)
-    return ScxmlDocument(parse_xml(text), files.read, "scxml" if path is None else path.stem).chart()
+    document = ScxmlDocument(parse_xml(text), files.read, "scxml" if path is None else path.stem)
+    return document.chart() if document.is_xstate else {**document.chart(), "options": {"scxml": True}}
 
 
 def is_text(source: str | bytes | Path) -> bool:
@@ -181,7 +182,7 @@ def _actions(config: Config) -> list[Any]:
 
 def _fixed_sources(config: Config) -> list[str]:
     """Return the files that a chart invokes by fixed names."""
-    inputs = [invoke["input"] for invoke in config.get("invoke", ())]
+    inputs = [invoke["input"] for invoke in config.get("invoke", ()) if invoke["src"] == "scxml.invoke"]
     own = [input["src"] for input in inputs if "src" in input and input.get("type") != "actor"]
     return [*own, *(source for state in config.get("states", {}).values() for source in _fixed_sources(state))]
 

@@ -16,6 +16,7 @@ from antiphon.scxml.content import Block, enter_at
 from antiphon.scxml.errors import ContentError
 from antiphon.scxml.events import DELIVER, is_match, make_event, receive_event, script_event
 
+INVOKE = "scxml.invoke"
 PREFIX = "scxml:"  # of the names of actors that are documents in files
 SCXML_TYPES = (None, "scxml", "http://www.w3.org/TR/scxml/", "http://www.w3.org/TR/scxml")
 ACTOR_TYPE = "actor"  # an actor of the program, by its name
@@ -164,7 +165,8 @@ class ReceiveOp:
             return
         for node in sorted(work.configuration.nodes, key=lambda node: node.order):
             for invoke in node.invokes:
-                self._pass_on(work, invoke.id, invoke.input)
+                if invoke.src == INVOKE:
+                    self._pass_on(work, invoke.id, invoke.input)
 
     def _pass_on(self, work: Work, id: str, input: Any) -> None:
         ref = work.children.get(id)
@@ -238,4 +240,4 @@ ACTIONS = {
     "scxml.donedata": Action("scxml.donedata", lambda names, params: DonedataOp(params)),
 }
 GUARDS = {"scxml.cond": StateGuard(test_condition)}
-ACTORS = {"scxml.invoke": Action("scxml.invoke", lambda names, config: InvokeOp(config))}
+ACTORS = {INVOKE: Action(INVOKE, lambda names, config: InvokeOp(config))}

@@ -72,12 +72,18 @@ def tag_of(element: Element) -> str:
 
 def children_of(element: Element, *names: str) -> list[Element]:
     """Return the child elements with one of these names."""
-    return [child for child in element if tag_of(child) in names and not is_foreign(child)]
+    children = [child for child in element if tag_of(child) in names and not is_foreign(child)]
+    return [child for child in children if not is_generated(child)]
 
 
 def is_foreign(element: Element) -> bool:
     """Return whether an element belongs to Antiphon rather than to SCXML."""
     return isinstance(element.tag, str) and element.tag.startswith(f"{{{ANTIPHON_NAMESPACE}}}")
+
+
+def is_generated(element: Element) -> bool:
+    """Return whether an element is for other interpreters only: Antiphon has it in another form."""
+    return own_attribute(element, "generated") is not None
 
 
 def own_attribute(element: Element, name: str) -> str | None:

@@ -4,13 +4,14 @@ import argparse
 
 from antiphon.chart.errors import ChartError
 from antiphon.cli.chart.checking import add_check
+from antiphon.cli.chart.converting import add_convert
 from antiphon.cli.chart.drawing import add_draw
 from antiphon.cli.chart.exploring import add_paths
 from antiphon.cli.charts import ChartFileError
 from antiphon.cli.frame import CliCommand, UsageError
 from antiphon.cli.options import Subcommands, run_subcommand
 
-EPILOG = """A chart is a JSON or YAML file, the name of a machine of Antiphon, or module:machine.
+EPILOG = """A chart is a JSON, YAML or SCXML file, the name of a machine of Antiphon, or module:machine.
 
 examples:
   antiphon chart check door.json
@@ -18,6 +19,7 @@ examples:
   antiphon chart draw streaming --at idle
   antiphon chart draw debate --as table
   antiphon chart paths door.json
+  antiphon chart convert door.scxml door.json
 """
 
 
@@ -27,6 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_check(commands)
     add_draw(commands)
     add_paths(commands)
+    add_convert(commands)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -27,7 +27,7 @@ BY_SUFFIX = {".svg": "ladder", ".mmd": "mermaid", ".dot": "dot", ".gv": "dot", "
 def add_draw(commands: Subcommands) -> None:
     """Add the subcommand."""
     parser = commands.add("draw", draw, "draw a chart: an SVG picture, a Mermaid or dot diagram, a table, or text")
-    parser.add_argument("chart", metavar="CHART", help="JSON or YAML file, machine, or module:machine")
+    parser.add_argument("chart", metavar="CHART", help="JSON, YAML or SCXML file, machine, or module:machine")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="file to write (default: standard output)")
     help = "default: that of the file's name, else text on a terminal, else ladder"
     parser.add_argument("--as", dest="form", choices=FORMATS, help=help)
