@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from antiphon.app import App
 from antiphon.messages import ToolCall, ToolResult
@@ -499,7 +499,7 @@ class Oven:
     tools = (Tool("bake", "Bake a cake.", {"type": "object"}, risk="write"),)
 
     async def call(self, call: ToolCall) -> ToolResult:
-        return ToolResult.of(call, "baked <b>well</b>")
+        return ToolResult.of(call, f"baked {call.input()['cake']} <b>well</b>")
 
 
 BAKING = """
@@ -517,11 +517,15 @@ def kitchen(tmp_path: Path) -> Iterator[LiveServer]:
         yield server
 
 
+def ask_card(app: WebApp) -> Locator:
+    return app.page.get_by_role("region", name=re.compile("^Permission for .*: bake$"))
+
+
 def test_a_call_is_allowed_by_its_exact_arguments(
     pages: Pages, kitchen: LiveServer, script: Script, screenshots: Path
 ) -> None:
     app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
-    ask = app.page.get_by_role("group", name="Permission: bake")
+    ask = ask_card(app)
     expect(ask).to_contain_text("<img src=x onerror=alert(1)>")
     expect(app.page.get_by_role("navigation")).to_contain_text("Needs you")
     assert app.page.evaluate("document.activeElement.textContent") != "Allow once"
@@ -533,14 +537,14 @@ def test_a_call_is_allowed_by_its_exact_arguments(
     app.expect_state("completed")
     card = app.page.locator(".card.tool")
     card.locator("summary").click()
-    expect(card).to_contain_text("baked <b>well</b>")
+    expect(card).to_contain_text("onerror=alert(1)> <b>well</b>")
     assert card.locator("b").count() == 0
 
 
 def test_a_tool_is_allowed_for_the_thread(pages: Pages, kitchen: LiveServer, script: Script) -> None:
     app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
 
-    app.button("Allow the tool bake in this thread").click()
+    ask_card(app).get_by_role("button", name="Allow in this chat: the tool bake").click()
     app.expect_state("completed")
     app.send("Bake another")
 
@@ -548,12 +552,27 @@ def test_a_tool_is_allowed_for_the_thread(pages: Pages, kitchen: LiveServer, scr
     app.expect_state("completed")
 
 
+def test_a_call_of_a_chat_is_made_with_edited_arguments(pages: Pages, kitchen: LiveServer, script: Script) -> None:
+    app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
+
+    ask_card(app).get_by_role("button", name="Edit…").click()
+    ask_card(app).get_by_label("cake").fill("a plain cake")
+    ask_card(app).get_by_role("button", name="Allow once with these arguments").click()
+
+    app.expect_state("completed")
+    card = app.page.locator(".card.tool")
+    card.locator("summary").click()
+    expect(card).to_contain_text('A person changed the arguments of this call to {"cake": "a plain cake"}.')
+    expect(card).to_contain_text("baked a plain cake")
+
+
 def test_a_denied_call_tells_the_model_why(pages: Pages, kitchen: LiveServer, script: Script) -> None:
     app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
 
-    app.button("Deny…").click()
-    app.page.get_by_role("textbox", name="Why it is denied").fill("No sugar")
-    app.button("Deny").click()
+    ask_card(app).get_by_role("button", name="Deny…").click()
+    expect(ask_card(app).get_by_label("Why?")).to_be_focused()
+    ask_card(app).get_by_label("Why?").fill("No sugar")
+    ask_card(app).get_by_role("button", name="Deny", exact=True).click()
 
     app.expect_state("completed")
     card = app.page.locator(".card.tool")

@@ -2,6 +2,7 @@ import './style/tokens.css';
 import './style/base.css';
 import './style/threads.css';
 import './style/chat.css';
+import './style/requests.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './App';

@@ -1,7 +1,8 @@
 import { ErrorCard } from '../parts/ErrorCard';
 import { answerRequest, endFork, resumeThread, retryThread } from './actions';
-import { textOf } from './content';
-import { Request } from './Requests';
+import { modelName } from '../parts/format';
+import { Request } from '../requests/Request';
+import { grantsOf, textOf } from './content';
 import type { ChatView } from './useView';
 
 function FailureCard({ view }: { view: ChatView }) {
@@ -34,7 +35,10 @@ export function End({ view }: { view: ChatView }) {
         <Request
           key={request.id}
           request={request}
+          asker={content.config.model === null ? 'The model' : modelName(content.config.model)}
           since={page.updated}
+          grants={grantsOf(content)}
+          noun="chat"
           onAnswer={(answer) => answerRequest(page.id, request.id, answer)}
         />
       ))}

@@ -2,8 +2,8 @@ import { CodeBlock } from '../parts/CodeBlock';
 import { formatSeconds } from '../parts/format';
 import { Lamp, type LampState } from '../parts/Lamp';
 import { inputLine, inputText } from '../parts/ToolCard';
-import { diffOfInput, parseDiff, type FileDiff } from './diffs';
-import { Diff } from './Diff';
+import { diffOfInput, parseDiff, type FileDiff } from '../parts/diffs';
+import { Diff } from '../parts/Diff';
 import type { Call, Calls } from './turns';
 
 const LAMPS: Record<Call['status'], LampState> = {

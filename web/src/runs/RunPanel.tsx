@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import type { OpenedThread } from '../wire/types';
 import type { RunActions } from './actions';
-import { contentOf, overrideText, planProgress, possibleOf, type RunContent } from './content';
+import { contentOf, planProgress, possibleOf, type RunContent } from './content';
+import { overrideText } from '../requests/grants';
 import { Meters } from './Meters';
 import { PlanPanel } from './PlanPanel';
 

@@ -2,13 +2,12 @@ import { useEffect, useState } from 'react';
 import { formatClock } from '../parts/format';
 import { Lamp } from '../parts/Lamp';
 import { useNow } from '../parts/useNow';
-import type { RequestRow } from '../wire/types';
-import type { Answer } from './actions';
+import type { Override, RequestRow } from '../wire/types';
 import { AskedCallView } from './AskedCallView';
-import { callsOf, offersOf } from './calls';
-import { overrideText, type Override } from './content';
+import { callsOf, offersOf, type Answer } from './calls';
 import { DenyForm } from './DenyForm';
 import { EditForm } from './EditForm';
+import { overrideText } from './grants';
 
 interface Props {
   request: RequestRow;
@@ -19,7 +18,7 @@ interface Props {
   /** What was allowed before, beyond single calls. */
   grants: readonly Override[];
   /** The thread, in words of its kind: `run` or `chat`. */
-  noun?: string;
+  noun: string;
   onAnswer: (answer: Answer) => Promise<boolean>;
 }
 
@@ -58,7 +57,7 @@ function AskHead({ request, asker, since }: Pick<Props, 'request' | 'asker' | 's
 }
 
 /** A request for permission, with each call in full; nothing in it is focused by itself. */
-export function Approval({ request, asker, since, grants, noun = 'run', onAnswer }: Props) {
+export function Approval({ request, asker, since, grants, noun, onAnswer }: Props) {
   const [form, setForm] = useState<'none' | 'deny' | 'edit'>('none');
   const [isSent, setSent] = useState(false);
   const isArmed = useArmed(request.id);

@@ -1,8 +1,8 @@
 import { CodeBlock } from '../parts/CodeBlock';
 import { inputText } from '../parts/ToolCard';
 import { accessText, argumentsOf, commandOf, type AskedCall } from './calls';
-import { parseDiff } from './diffs';
-import { Diff } from './Diff';
+import { parseDiff } from '../parts/diffs';
+import { Diff } from '../parts/Diff';
 
 function Details({ call }: { call: AskedCall }) {
   const command = commandOf(call);

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Lamp } from '../parts/Lamp';
 import type { RequestRow } from '../wire/types';
-import type { Answer } from './actions';
+import type { Answer } from './calls';
 
 interface Props {
   request: RequestRow;

@@ -1,5 +1,7 @@
 /** The calls of a request for permission. */
-import type { RequestRow } from '../wire/types';
+import type { RequestRow, Respond } from '../wire/types';
+
+export type Answer = Omit<Respond, 'requestId'>;
 
 export interface ScopeOffer {
   scope: 'command' | 'folder' | 'host' | 'tool';

@@ -1,6 +1,5 @@
 import { useState } from 'react';
-import type { Answer } from './actions';
-import { argumentsOf, type AskedCall } from './calls';
+import { argumentsOf, type Answer, type AskedCall } from './calls';
 import { canonical, draftOf, readDraft, type Draft } from './edits';
 
 interface Props {
@@ -66,7 +65,7 @@ export function EditForm({ calls, isOff, onAnswer, onBack }: Props) {
         The call is made once with these arguments, with no more access than the question offers. The agent is told.
       </p>
       {fault === '' ? null : (
-        <p role="alert" className="run-fault">
+        <p role="alert" className="ask-fault">
           {fault}
         </p>
       )}

@@ -1,4 +1,4 @@
-import { plural } from '../parts/format';
+import { plural } from './format';
 import type { FileDiff } from './diffs';
 
 const KINDS = { '+': 'added', '−': 'removed', '@': 'place', ' ': '' } as const;
