@@ -65,7 +65,7 @@ def open_chat(pages: Pages, server: LiveServer, model: str, *texts: str, **setti
 
 
 def thread_of(app: WebApp) -> str:
-    return app.page.url.rpartition("/")[2]
+    return app.page.url.rpartition("/")[2].partition("?")[0]
 
 
 @pytest.mark.requirement("S0-T34")
@@ -102,6 +102,23 @@ def test_a_reply_is_written_to_its_end(pages: Pages, server: LiveServer, script:
     app.expect_texts("Count", WORDS)
     expect(app.rows().last).to_contain_text("72 tokens")
     expect(app.page.get_by_role("status")).to_have_text("Done, 60 words")
+
+
+def test_a_text_for_which_there_is_no_room_is_not_lost(pages: Pages, server: LiveServer) -> None:
+    app = open_chat(pages, server, "scripted:demo")
+    text = "a line of a log\n" * 400_000
+
+    app.message_field().evaluate(
+        """(field, text) => { field.focus(); document.execCommand('insertText', false, text.slice(0, 100));
+        Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').set.call(field, text);
+        field.dispatchEvent(new Event('input', { bubbles: true })); }""",
+        text,
+    )
+
+    expect(app.message_field()).to_be_visible()
+    assert len(app.message_field().input_value()) == len(text)
+    app.page.reload()
+    expect(app.message_field()).to_have_value("")
 
 
 def test_a_draft_is_kept_when_the_page_is_left(pages: Pages, server: LiveServer) -> None:
@@ -347,6 +364,72 @@ def branched(pages: Pages, server: LiveServer, model: str) -> WebApp:
     expect(app.page.get_by_text("On the line")).to_be_visible()
     app.expect_state("completed")
     return app
+
+
+def test_the_address_names_the_branch(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = branched(pages, server, script(QUICK))
+    app.expect_address(r"\?branch=main$")
+
+    app.button("Branch “side”").click()
+
+    app.expect_address(r"\?branch=side$")
+    app.page.reload()
+    app.expect_texts("One", "First answer.", "On the side", "Second answer.")
+
+
+def test_an_address_shows_its_branch_and_moves_nobody_else(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = branched(pages, server, script(QUICK))
+    thread = thread_of(app)
+
+    other = pages.open(server, f"/chats/{thread}?branch=side")
+
+    other.expect_texts("One", "First answer.", "On the side", "Second answer.")
+    expect(other.page.get_by_role("group", name="Another branch")).to_contain_text("The conversation is on “main”.")
+    other.page.reload()
+    other.expect_texts("One", "First answer.", "On the side", "Second answer.")
+    app.expect_texts("One", "First answer.", "On the line", "Second answer.")
+    with server.client() as client:
+        assert client.get(f"/threads/{thread}")["content"]["branch"] == "main"
+
+
+def test_words_to_a_branch_that_is_looked_at_go_on_there(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = branched(pages, server, script(QUICK))
+    app.go(f"/chats/{thread_of(app)}?branch=side")
+    expect(app.page.get_by_role("group", name="Another branch")).to_be_visible()
+
+    app.send("And on")
+
+    app.expect_texts("One", "First answer.", "On the side", "Second answer.", "And on", "Third answer.")
+    app.expect_address(r"\?branch=side$")
+    expect(app.page.get_by_role("group", name="Another branch")).to_have_count(0)
+
+
+def test_a_branch_can_be_looked_at_while_another_is_answered(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(SLOW), onBusy="queue")
+    app.send("Count")
+    app.expect_state("completed")
+    with server.client() as client:
+        client.post(f"/threads/{thread_of(app)}/branches", {"turn": 0, "name": "side"})
+    app.expect_address(r"\?branch=side$")
+    app.send("Again")
+    expect(app.live()).to_contain_text("word3")
+
+    app.button("Branches 2").click()
+    app.button("main", exact=False).first.click()
+
+    app.expect_address(r"\?branch=main$")
+    expect(app.live()).to_have_count(0)
+    app.expect_texts("Count", WORDS)
+    app.expect_state("completed")
+
+
+def test_a_branch_that_is_not_there_leads_to_the_current_one(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = branched(pages, server, script(QUICK))
+
+    app.go(f"/chats/{thread_of(app)}?branch=constructor")
+
+    app.expect_address(r"\?branch=main$")
+    app.expect_texts("One", "First answer.", "On the line", "Second answer.")
 
 
 def start_merge(app: WebApp, strategy: str) -> None:

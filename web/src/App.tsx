@@ -1,7 +1,7 @@
 import { lazy, Suspense, useEffect, useMemo, useState, type ReactNode } from 'react';
-import { ChatScreen } from './chat/ChatScreen';
 import { NewThread } from './NewThread';
 import { useCommands } from './parts/commands';
+import { ErrorBoundary } from './parts/ErrorBoundary';
 import { KeyMap } from './parts/KeyMap';
 import { listenToKeys } from './parts/keys';
 import { LinkLine } from './parts/LinkLine';
@@ -12,10 +12,9 @@ import { Toasts } from './parts/Toasts';
 import { navigate, parseRoute, pathOf, useAddress, type Route } from './route';
 import { markSeen } from './threads/marks';
 import { ThreadList } from './threads/ThreadList';
+import { ThreadScreen } from './ThreadScreen';
 import { useThreads } from './wire/store';
 
-const RunScreen = lazy(() => import('./runs/RunScreen').then((module) => ({ default: module.RunScreen })));
-const DebateScreen = lazy(() => import('./debates/DebateScreen').then((module) => ({ default: module.DebateScreen })));
 const Inspector = lazy(() => import('./inspector/Inspector').then((module) => ({ default: module.Inspector })));
 
 function screenOf(route: Route): ReactNode {
@@ -24,11 +23,9 @@ function screenOf(route: Route): ReactNode {
     case 'new':
       return <NewThread kind={route.screen === 'new' ? route.kind : 'chat'} />;
     case 'chat':
-      return <ChatScreen key={route.id} id={route.id} />;
     case 'run':
-      return <RunScreen key={route.id} id={route.id} />;
     case 'debate':
-      return <DebateScreen key={route.id} id={route.id} />;
+      return <ThreadScreen key={route.id} kind={route.screen} id={route.id} />;
     case 'inspector':
       return <Inspector key={route.id} id={route.id} />;
     default:
@@ -115,7 +112,9 @@ export function App() {
         >
           ☰
         </button>
-        <Suspense fallback={<p className="empty">Loading…</p>}>{screenOf(route)}</Suspense>
+        <ErrorBoundary place={path}>
+          <Suspense fallback={<p className="empty">Loading…</p>}>{screenOf(route)}</Suspense>
+        </ErrorBoundary>
       </main>
       {palette}
       {isKeys ? <KeyMap onClose={() => setKeys(false)} /> : null}

@@ -1,19 +1,20 @@
 import { formatWhen, plural } from '../parts/format';
 import { Menu } from '../parts/Menu';
 import { useNow } from '../parts/useNow';
-import { closeBranch, rewindToCheckpoint, switchBranch } from './actions';
+import { closeBranch, rewindToCheckpoint } from './actions';
 import { pathTo, shortTextOf, type Branch, type ChatContent } from './content';
 
 interface Props {
   id: string;
   content: ChatContent;
   canChange: boolean;
+  onShow: (branch: string) => void;
   onMerge: (source: string) => void;
   onClose: () => void;
 }
 
 function BranchRow({ branch, isClosed, now, ...props }: Props & { branch: Branch; isClosed: boolean; now: number }) {
-  const { id, content, canChange, onMerge } = props;
+  const { id, content, canChange, onShow, onMerge } = props;
   const path = pathTo(content.messages, branch.head);
   const last = path.at(-1);
   const isCurrent = branch.name === content.branch;
@@ -26,8 +27,8 @@ function BranchRow({ branch, isClosed, now, ...props }: Props & { branch: Branch
       <button
         type="button"
         className="branch-name"
-        disabled={isCurrent || !canChange}
-        onClick={() => void switchBranch(id, branch.name)}
+        disabled={isCurrent}
+        onClick={() => onShow(branch.name)}
       >
         <i className={isCurrent ? 'station current' : 'station'} aria-hidden="true" />
         <span>

@@ -7,6 +7,7 @@ import {
   type KeyboardEvent,
   type Ref,
 } from 'react';
+import { keptInTab } from '../parts/storage';
 import { notifyError } from '../parts/Toasts';
 import { attach, type Attachment } from './attachments';
 import type { Part } from './content';
@@ -29,14 +30,14 @@ interface Props {
 
 function useDraft(name: string) {
   const key = `antiphon.draft.${name}`;
-  const [draft, setDraft] = useState(() => sessionStorage.getItem(key) ?? '');
+  const [draft, setDraft] = useState(() => keptInTab.getItem(key) ?? '');
   useEffect(() => {
-    if (draft === '') sessionStorage.removeItem(key);
-    else sessionStorage.setItem(key, draft);
+    // A draft for which there is no room is not kept, and an earlier one is not shown in its place.
+    if (draft === '' || !keptInTab.setItem(key, draft)) keptInTab.removeItem(key);
   }, [key, draft]);
   // The page may be left before the next render.
   const clear = () => {
-    sessionStorage.removeItem(key);
+    keptInTab.removeItem(key);
     setDraft('');
   };
   return { draft, setDraft, clearDraft: clear };

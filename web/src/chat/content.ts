@@ -138,7 +138,13 @@ export function pathTo(messages: Messages, head: string | null): ChatMessage[] {
   return path.toReversed();
 }
 
-export const headOf = (content: ChatContent): string | null => content.branches[content.branch]?.head ?? null;
+/** A branch by its name, also one that is merged or closed. */
+export function findBranch(content: Pick<ChatContent, 'branches' | 'closed'>, name: string): Branch | null {
+  const holder = [content.branches, content.closed].find((branches) => Object.hasOwn(branches, name));
+  return holder?.[name] ?? null;
+}
+
+export const headOf = (content: ChatContent): string | null => findBranch(content, content.branch)?.head ?? null;
 
 /** The ids of the messages after each message; '' stands for the beginning. Summaries are on no path. */
 export function childrenOf(messages: Messages): Map<string, string[]> {
