@@ -172,6 +172,24 @@ def test_a_message_follows_a_completed_reply(pages: Pages, server: LiveServer, s
     app.expect_state("completed")
 
 
+def test_a_reply_to_a_message_that_waited_has_its_own_time(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script("pace_ms = 700\n" + QUICK), onBusy="queue")
+    app.send("One")
+    app.send("Two")
+
+    app.expect_texts("One", "First answer.", "Two", "Second answer.")
+    with server.client() as client:
+        messages = client.get(f"/threads/{thread_of(app)}")["content"]["messages"]
+    first, second = (message for message in messages.values() if message["role"] == "assistant")
+    expect(app.rows().last).to_contain_text(f"{(second['at'] - first['at']) / 1000:.1f} s")
+
+
+def test_a_chat_that_was_created_elsewhere_shows_its_limits(pages: Pages, server: LiveServer) -> None:
+    app = open_chat(pages, server, "scripted:demo")
+
+    expect(app.page.get_by_role("meter", name="Context window")).to_have_attribute("aria-valuetext", "0 of 128k")
+
+
 def test_thinking_is_folded(pages: Pages, server: LiveServer, script: Script) -> None:
     app = open_chat(pages, server, script(SLOW.replace("pace_ms = 40", "pace_ms = 1")), "Count")
 
@@ -463,6 +481,7 @@ def test_conflicts_of_a_merge_are_decided_one_by_one(pages: Pages, server: LiveS
     merge = app.dialog().get_by_role("button", name="Merge", exact=True)
     expect(merge).to_be_disabled()
     app.page.reload()  # the merge is planned on the server
+    app.button("Show the merge").click()
     expect(app.dialog()).to_contain_text("1 of 1 still to decide")
     app.dialog().get_by_text("Right", exact=True).click()
     merge.click()
@@ -471,11 +490,39 @@ def test_conflicts_of_a_merge_are_decided_one_by_one(pages: Pages, server: LiveS
     expect(app.rows()).to_have_count(4)
 
 
+def test_closing_a_merge_leaves_it_planned_for_others(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = branched(pages, server, script(QUICK))
+    start_merge(app, "Turn by turn")
+    app.dialog().get_by_text("Right", exact=True).click()
+    other = pages.open(server, f"/chats/{thread_of(app)}")
+    expect(other.page.get_by_role("group", name="Planned merge")).to_be_visible()
+    expect(other.dialog()).to_have_count(0)
+    other.button("Show the merge").click()
+
+    other.page.keyboard.press("Escape")
+
+    expect(other.dialog()).to_have_count(0)
+    expect(app.dialog()).to_contain_text("Everything is decided.")
+    other.button("Cancel the merge").click()
+    expect(app.dialog()).to_have_count(0)
+    expect(app.page.get_by_role("group", name="Planned merge")).to_have_count(0)
+
+
+def test_a_double_click_merges_once(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = branched(pages, server, script(QUICK))
+    start_merge(app, "One after the other")
+
+    app.dialog().get_by_role("button", name="Merge", exact=True).dblclick()
+
+    expect(app.rows()).to_have_count(6)
+    expect(app.page.locator(".toast")).to_have_text(["Merged✕"])
+
+
 def test_a_merge_can_be_cancelled(pages: Pages, server: LiveServer, script: Script) -> None:
     app = branched(pages, server, script(QUICK))
     start_merge(app, "By time")
 
-    app.button("Cancel the merge").click()
+    app.dialog().get_by_role("button", name="Cancel the merge").click()
 
     expect(app.dialog()).to_have_count(0)
     expect(app.rows()).to_have_count(4)
@@ -516,6 +563,16 @@ def test_a_reply_that_is_tried_again_by_itself_counts_down(pages: Pages, server:
     expect(app.texts().last).to_have_text("Here.")
 
 
+def test_a_failed_reply_says_when_it_may_be_repeated(pages: Pages, server: LiveServer, script: Script) -> None:
+    failing = """
+    [[replies]]
+    steps = [{ text = "Half" }, { error = "1002", message = "The model is overloaded", retry_after_ms = 60000 }]
+    """
+    app = open_chat(pages, server, script(failing), "Try")
+
+    expect(app.page.get_by_role("alert")).to_contain_text(re.compile(r"possible in (1:00|0:\d\d)"))
+
+
 def test_what_a_model_writes_is_never_run(pages: Pages, server: LiveServer, script: Script) -> None:
     payload = (
         "<script>window.pwned = 1</script><img src=x onerror='window.pwned = 2'>"
@@ -523,17 +580,18 @@ def test_what_a_model_writes_is_never_run(pages: Pages, server: LiveServer, scri
         "<a href='javascript:window.pwned=5'>a</a> <iframe srcdoc='<script>parent.pwned=6</script>'></iframe>"
         "<style>body { display: none }</style><form action='/x'><button>go</button></form>"
         "<div class='card ask' style='position:fixed'>Allow once</div>\n\n[ok](https://example.org) "
-        "[bad](javascript:window.pwned=7) <b onclick='window.pwned = 8'>bold</b>"
+        "[bad](javascript:window.pwned=7) ![shot](https://example.org/p.png) <b onclick='window.pwned = 8'>bold</b>"
     )
     attack = f'[[replies]]\nsteps = [{{ text = """{payload}\n\n```html\n{payload}\n```""" }}]'
-    app = open_chat(pages, server, script(attack), payload, title=payload)
+    app = open_chat(pages, server, script(attack), payload, title=payload[:400])
     reply = app.rows().last
 
     expect(reply.get_by_role("link", name="ok")).to_have_attribute("rel", "noopener noreferrer")
 
+    expect(reply.get_by_role("link", name="shot")).to_have_attribute("href", "https://example.org/p.png")
+    assert reply.locator(".markdown a:not([href])").count() == 0
     assert app.page.evaluate("window.pwned") is None
     assert reply.locator(".markdown :is(script, style, iframe, form, svg, img, .card, [style], [onerror])").count() == 0
-    assert reply.locator("a").evaluate_all("links => links.map(a => a.getAttribute('href'))").count(None) >= 1
     assert reply.locator("[href^=javascript]").count() == 0
     expect(app.page.get_by_role("heading", level=1)).to_contain_text("<script>")
     expect(app.texts().first).to_contain_text("<script>window.pwned = 1</script>")
@@ -574,6 +632,43 @@ def test_files_are_sent_with_a_message(pages: Pages, server: LiveServer, script:
         parts = client.get(f"/threads/{thread_of(app)}")["content"]["messages"]["m1"]["parts"]
     assert [part["type"] for part in parts] == ["text", "image", "text"]
     assert parts[0]["text"] == "notes <b>.txt\n````\none ``` two\n````"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "content", "reason"),
+    [
+        ("bad.png", "image/png", b"no png!", "is not a picture that can be drawn"),
+        ("old.txt", "text/plain", "h\u00e4user".encode("latin-1"), "is neither a text in UTF-8"),
+    ],
+)
+def test_a_damaged_file_is_refused(
+    pages: Pages, server: LiveServer, name: str, kind: str, content: bytes, reason: str
+) -> None:
+    app = open_chat(pages, server, "scripted:demo")
+
+    app.page.get_by_label("Files to attach").set_input_files({"name": name, "mimeType": kind, "buffer": content})
+
+    expect(app.page.get_by_role("alert")).to_contain_text(f"{name} {reason}")
+    expect(app.page.get_by_role("list", name="Attached files")).to_have_count(0)
+
+
+def test_a_long_file_name_stays_in_its_column_and_with_its_draft(pages: Pages, server: LiveServer) -> None:
+    app = open_chat(pages, server, "scripted:demo", "One")
+    app.button("Branches 1").click()
+    name = "a" * 240 + ".txt"
+    app.page.get_by_label("Files to attach").set_input_files({"name": name, "mimeType": "text/plain", "buffer": b"x"})
+    files = app.page.get_by_role("list", name="Attached files")
+    expect(files).to_contain_text(name)
+
+    panel = app.page.get_by_role("complementary", name="Branches", exact=True).bounding_box()
+    field = app.page.locator(".composer").bounding_box()
+    assert panel is not None
+    assert field is not None
+    assert field["x"] + field["width"] <= panel["x"]
+    app.page.get_by_role("link", name="New thread").click()
+    expect(files).to_have_count(0)
+    app.page.go_back()
+    expect(files).to_contain_text(name)
 
 
 class Oven:

@@ -236,6 +236,48 @@ def test_a_server_that_is_restarted_is_found_again(pages: Pages, tmp_path: Path,
         app.expect_state("completed")
 
 
+def test_screens_that_are_first_opened_without_the_server_come_with_it(
+    pages: Pages, tmp_path: Path, free_port: int
+) -> None:
+    def make() -> App:
+        return App(tmp_path / "t.db", models=Models())
+
+    with live_server(app=make, port=free_port) as server:
+        with server.client() as client:
+            thread = client.talked(title="Kept")
+        app = pages.open(server, f"/chats/{thread}")
+        app.expect_state("completed")
+    app.send("Not sent")
+    expect(app.page.get_by_role("alert")).to_contain_text("this was not done")
+    app.page.get_by_role("link", name="Inspector").click()
+    expect(app.page.get_by_text("This screen is not loaded yet")).to_be_visible()
+    expect(app.page.get_by_role("link", name="New thread")).to_be_visible()
+
+    with live_server(app=make, port=free_port) as server:
+        expect(app.page.get_by_role("heading", name="Inspector")).to_be_visible()
+        app.go(f"/chats/{thread}")
+        expect(app.message_field()).to_have_value("Not sent")
+
+
+def test_the_models_are_read_when_the_server_is_back(pages: Pages, tmp_path: Path, free_port: int) -> None:
+    def make() -> App:
+        return App(tmp_path / "t.db", models=Models())
+
+    with live_server(app=make, port=free_port) as server:
+        with server.client() as client:
+            thread = client.talked(title="Kept")
+        app = pages.open(server, f"/inspector/{thread}")
+        expect(app.page.get_by_role("heading", level=1)).to_be_visible()
+    expect(app.page.get_by_text("The server does not answer. Nothing is lost")).to_be_visible()
+    app.page.keyboard.press("n")
+    expect(app.message_field()).to_be_visible()
+
+    with live_server(app=make, port=free_port):
+        app.send("Hello")
+
+        expect(app.rows()).to_have_count(2)
+
+
 def test_a_chat_is_led_by_the_keyboard_alone(pages: Pages, server: LiveServer) -> None:
     app = pages.open(server, "/new")
     keyboard = app.page.keyboard

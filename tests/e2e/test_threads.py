@@ -111,6 +111,31 @@ def test_a_thread_is_renamed(app: WebApp) -> None:
     expect(titles(app)).to_have_text(["<b>Second</b>"])
 
 
+@pytest.mark.parametrize("key", ["Enter", "Escape"])
+def test_the_keyboard_goes_on_at_the_thread_that_was_renamed(app: WebApp, key: str) -> None:
+    use(app, "First", "Rename")
+
+    app.page.keyboard.press(key)
+
+    expect(item(app, "First").get_by_role("link")).to_be_focused()
+
+
+def test_a_search_that_is_refused_says_why(app: WebApp) -> None:
+    app.page.get_by_role("searchbox").fill("word " * 1000)
+
+    expect(app.page.locator(".threads-list")).not_to_contain_text("Nothing was found.")
+    expect(app.page.locator(".threads-list .empty")).to_contain_text("words")
+
+
+def test_a_file_that_is_no_chat_is_not_imported(app: WebApp, tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    for content in ("null", "[]", '{"format": "antiphon-thread", "kind": "run"}'):
+        file.write_text(content)
+        app.page.get_by_label("File of an exported chat").set_input_files(file)
+
+        expect(app.page.get_by_role("alert").last).to_contain_text("x.json is no exported chat")
+
+
 def test_the_actions_of_a_thread_open_on_a_narrow_page(app: WebApp) -> None:
     app.page.set_viewport_size({"width": 390, "height": 780})
     app.button("Threads").click()

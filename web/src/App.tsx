@@ -1,9 +1,10 @@
-import { lazy, Suspense, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { Suspense, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { NewThread } from './NewThread';
 import { useCommands } from './parts/commands';
 import { ErrorBoundary } from './parts/ErrorBoundary';
 import { KeyMap } from './parts/KeyMap';
 import { listenToKeys } from './parts/keys';
+import { lazyScreen } from './parts/lazyScreen';
 import { LinkLine } from './parts/LinkLine';
 import { Palette } from './parts/Palette';
 import { Status } from './parts/Status';
@@ -15,7 +16,7 @@ import { ThreadList } from './threads/ThreadList';
 import { ThreadScreen } from './ThreadScreen';
 import { useThreads } from './wire/store';
 
-const Inspector = lazy(() => import('./inspector/Inspector').then((module) => ({ default: module.Inspector })));
+const Inspector = lazyScreen(() => import('./inspector/Inspector').then((module) => module.Inspector));
 
 function screenOf(route: Route): ReactNode {
   switch (route.screen) {

@@ -1,14 +1,15 @@
-import { lazy, useEffect } from 'react';
+import { useEffect } from 'react';
 import { ChatScreen } from './chat/ChatScreen';
 import { ErrorCard } from './parts/ErrorCard';
+import { lazyScreen } from './parts/lazyScreen';
 import { Transcript } from './parts/Transcript';
 import { navigate, pathOf } from './route';
 import { useThread } from './wire/store';
 
-const loadRuns = () => import('./runs/RunScreen').then((module) => ({ default: module.RunScreen }));
-const loadDebates = () => import('./debates/DebateScreen').then((module) => ({ default: module.DebateScreen }));
-const RunScreen = lazy(loadRuns);
-const DebateScreen = lazy(loadDebates);
+const loadRuns = () => import('./runs/RunScreen').then((module) => module.RunScreen);
+const loadDebates = () => import('./debates/DebateScreen').then((module) => module.DebateScreen);
+const RunScreen = lazyScreen(loadRuns);
+const DebateScreen = lazyScreen(loadDebates);
 const SCREENS = { chat: ChatScreen, run: RunScreen, debate: DebateScreen };
 
 /** A thread, once it is read; the address of a thread of another kind leads to its own. */
@@ -18,7 +19,7 @@ export function ThreadScreen({ kind, id }: { kind: keyof typeof SCREENS; id: str
   const isOther = page !== null && page.kind !== kind && page.kind in SCREENS;
   // The code of the screen is loaded while the thread is read.
   useEffect(() => {
-    if (kind !== 'chat') void (kind === 'run' ? loadRuns : loadDebates)();
+    if (kind !== 'chat') (kind === 'run' ? loadRuns() : loadDebates()).catch(() => undefined);
   }, [kind]);
   useEffect(() => {
     if (isOther) navigate(pathOf(page), true);

@@ -1,5 +1,5 @@
 /** The address of the page as a route, and the way to another one. */
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 
 export type Route =
   | { screen: 'home' }
@@ -70,9 +70,19 @@ const SETTLE_MS = 200;
 
 /** A value that the query of the address keeps. It may change fast: the address follows when it has settled. */
 export function useKeptInQuery(name: string): [string | null, (value: string | null) => void] {
-  const [value, setValue] = useState(() => new URLSearchParams(location.search).get(name));
+  const named = useQuery(name);
+  const [value, setValue] = useState(named);
+  const written = useRef(named);
   useEffect(() => {
-    const timer = setTimeout(() => setQuery(name, value), SETTLE_MS);
+    // A link has led here.
+    if (named !== written.current) setValue(named);
+    written.current = named;
+  }, [named]);
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      written.current = value;
+      setQuery(name, value);
+    }, SETTLE_MS);
     return () => clearTimeout(timer);
   }, [name, value]);
   return [value, setValue];

@@ -32,6 +32,7 @@ function Title({ view, isRenaming, onRename }: Pick<Props, 'view' | 'isRenaming'
       className="field title-field"
       aria-label="Title"
       defaultValue={title}
+      maxLength={500}
       autoFocus
       onFocus={(event) => event.target.select()}
       onBlur={(event) => save(event.target.value)}
@@ -112,7 +113,7 @@ export function ChatHeader(props: Props) {
         {content.config.model === null ? 'no model' : modelName(content.config.model)}
       </button>
       <button type="button" className="quiet" aria-expanded={isPanel} onClick={onPanel}>
-        Branches {count}
+        Branches {count || ''}
       </button>
       <Link to={`/inspector/${encodeURIComponent(page.id)}`} className="button quiet inspect">
         Inspect <kbd>I</kbd>

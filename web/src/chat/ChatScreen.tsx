@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useCommands } from '../parts/commands';
 import type { OpenThread } from '../wire/store';
 import type { OpenedThread } from '../wire/types';
@@ -66,6 +66,13 @@ export function ChatScreen({ thread, page: stored }: { thread: OpenThread; page:
   const [mergeSource, setMergeSource] = useState<string | null>(null);
   const [isMarking, setMarking] = useState(false);
   const [isRenaming, setRenaming] = useState(false);
+  const isMerging = content.merge !== null;
+  const wasMerging = useRef(isMerging);
+  useEffect(() => {
+    // A merge that was confirmed or cancelled, maybe elsewhere, leaves nothing to decide.
+    if (wasMerging.current && !isMerging) setMergeSource(null);
+    wasMerging.current = isMerging;
+  }, [isMerging]);
   const composer = useRef<ComposerHandle>(null);
   const actions = useRowActions(view, canChange, setEdited, showBranch);
   const callState = useCallState(thread, view);
@@ -118,7 +125,7 @@ export function ChatScreen({ thread, page: stored }: { thread: OpenThread; page:
           callState={callState}
           actions={actions}
         >
-          {isCurrent ? <End view={view} /> : <OtherBranch view={view} canSwitch={can.includes('switch')} />}
+          {isCurrent ? <End view={view} onMerge={setMergeSource} /> : <OtherBranch view={view} canSwitch={can.includes('switch')} />}
         </Log>
         <footer className="chat-foot">
           <Composer
@@ -143,7 +150,7 @@ export function ChatScreen({ thread, page: stored }: { thread: OpenThread; page:
           onClose={() => setPanel(false)}
         />
       ) : null}
-      {content.merge !== null || mergeSource !== null ? (
+      {mergeSource === null ? null : (
         <MergeDialog
           id={id}
           content={content}
@@ -151,7 +158,7 @@ export function ChatScreen({ thread, page: stored }: { thread: OpenThread; page:
           canConfirm={can.includes('confirm_merge')}
           onClose={() => setMergeSource(null)}
         />
-      ) : null}
+      )}
       {isMarking ? <CheckpointDialog id={id} onClose={() => setMarking(false)} /> : null}
     </section>
   );

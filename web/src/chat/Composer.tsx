@@ -43,8 +43,15 @@ function useDraft(name: string) {
   return { draft, setDraft, clearDraft: clear };
 }
 
-function useAttachments() {
-  const [files, setFiles] = useState<readonly Attachment[]>([]);
+/** Files of drafts, by the names of the drafts: they are kept until the page is reloaded. */
+const keptFiles = new Map<string, readonly Attachment[]>();
+
+function useAttachments(name: string) {
+  const [files, setFiles] = useState<readonly Attachment[]>(() => keptFiles.get(name) ?? []);
+  useEffect(() => {
+    if (files.length === 0) keptFiles.delete(name);
+    else keptFiles.set(name, files);
+  }, [name, files]);
   const add = (list: Iterable<File>) => {
     for (const file of list) attach(file).then((item) => setFiles((old) => [...old, item]), notifyError);
   };
@@ -71,7 +78,7 @@ function Files({ files, onDrop }: { files: readonly Attachment[]; onDrop: (id: s
 /** The field for messages; while the thread runs, its button stops it. */
 export function Composer({ draftName, placeholder, isRunning, canSend, onSend, onStop, onEditLast, ref }: Props) {
   const { draft, setDraft, clearDraft } = useDraft(draftName);
-  const { files, add, drop, clear } = useAttachments();
+  const { files, add, drop, clear } = useAttachments(draftName);
   const [isBusy, setBusy] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);

@@ -1,8 +1,9 @@
+import { ActionButton } from '../parts/ActionButton';
 import { ErrorCard } from '../parts/ErrorCard';
-import { answerRequest, endFork, resumeThread, retryThread } from './actions';
+import { answerRequest, cancelMerge, endFork, resumeThread, retryThread } from './actions';
 import { modelName } from '../parts/format';
 import { Request } from '../requests/Request';
-import { grantsOf, textOf } from './content';
+import { grantsOf, textOf, type Merge } from './content';
 import type { ChatView } from './useView';
 
 function FailureCard({ view }: { view: ChatView }) {
@@ -15,17 +16,29 @@ function FailureCard({ view }: { view: ChatView }) {
       message={error?.message ?? page.error ?? 'The reason is not known.'}
       code={error?.code}
       retryAt={retryAt}
-      actions={
-        <button type="button" onClick={() => void retryThread(page.id)}>
-          Retry
-        </button>
-      }
+      actions={<ActionButton run={() => retryThread(page.id)}>Retry</ActionButton>}
     />
   );
 }
 
+function PlannedMerge({ id, merge, onMerge }: { id: string; merge: Merge; onMerge: (source: string) => void }) {
+  return (
+    <div className="card ask" role="group" aria-label="Planned merge">
+      <p className="card-text notice">
+        “{merge.source}” is being merged into “{merge.target}”. No message is taken until that is done or cancelled.
+      </p>
+      <div className="card-actions">
+        <button type="button" onClick={() => onMerge(merge.source)}>
+          Show the merge
+        </button>
+        <ActionButton run={() => cancelMerge(id)}>Cancel the merge</ActionButton>
+      </div>
+    </div>
+  );
+}
+
 /** What comes after the last message: requests to the person, what failed, what was stopped, what waits. */
-export function End({ view }: { view: ChatView }) {
+export function End({ view, onMerge }: { view: ChatView; onMerge: (source: string) => void }) {
   const { page, content } = view;
   const last = view.rows.at(-1)?.message;
   return (
@@ -46,15 +59,12 @@ export function End({ view }: { view: ChatView }) {
         <div className="card ask" role="group" aria-label="Planned branch">
           <p className="card-text notice">A branch is planned. No message is taken until it is opened or dropped.</p>
           <div className="card-actions">
-            <button type="button" onClick={() => void endFork(page.id, true)}>
-              Open the branch
-            </button>
-            <button type="button" onClick={() => void endFork(page.id, false)}>
-              Drop it
-            </button>
+            <ActionButton run={() => endFork(page.id, true)}>Open the branch</ActionButton>
+            <ActionButton run={() => endFork(page.id, false)}>Drop it</ActionButton>
           </div>
         </div>
       )}
+      {content.merge === null ? null : <PlannedMerge id={page.id} merge={content.merge} onMerge={onMerge} />}
       {page.status === 'failed' ? <FailureCard view={view} /> : null}
       {page.status === 'interrupted' ? (
         <div className="card">
@@ -62,18 +72,16 @@ export function End({ view }: { view: ChatView }) {
             The server was stopped in the middle of this reply. What had arrived is kept.
           </p>
           <div className="card-actions">
-            <button type="button" onClick={() => void resumeThread(page.id)}>
-              Resume
-            </button>
+            <ActionButton run={() => resumeThread(page.id)}>Resume</ActionButton>
           </div>
         </div>
       ) : null}
       {page.status === 'stopped' && last?.interrupted ? (
         <p className="note">
           You stopped this reply; what had arrived is kept.{' '}
-          <button type="button" className="quiet" onClick={() => void resumeThread(page.id)}>
+          <ActionButton className="quiet" run={() => resumeThread(page.id)}>
             Continue it
-          </button>
+          </ActionButton>
         </p>
       ) : null}
       {content.queue.map((message, index) => (

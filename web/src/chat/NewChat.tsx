@@ -1,12 +1,14 @@
 import { useEffect, useRef, useState } from 'react';
 import { modelName } from '../parts/format';
-import { loadModels, ModelPicker, useModels } from '../parts/ModelPicker';
+import { ModelPicker } from '../parts/ModelPicker';
+import { useModels } from '../parts/models';
 import { StateTrack } from '../parts/StateTrack';
 import { Stored, useStored } from '../parts/stored';
 import { notifyError } from '../parts/Toasts';
 import { navigate, pathOf } from '../route';
 import { get, post, threadPath } from '../wire/http';
-import type { ModelRow, OpenedThread, ToolList, ToolRow } from '../wire/types';
+import { useRead } from '../wire/store';
+import type { ModelList, ModelRow, OpenedThread, ToolList } from '../wire/types';
 import { Composer, type ComposerHandle } from './Composer';
 import { textOf, type Part } from './content';
 
@@ -18,17 +20,6 @@ const STATIONS = [
   { name: 'streaming', state: 'idle', event: 'first word' },
   { name: 'complete', state: 'idle', event: 'last word' },
 ] as const;
-
-function useTools(): readonly ToolRow[] {
-  const [tools, setTools] = useState<readonly ToolRow[]>([]);
-  useEffect(() => {
-    get<ToolList>('/tools').then(
-      (list) => setTools(list.items),
-      () => undefined,
-    );
-  }, []);
-  return tools;
-}
 
 const DEMO = 'scripted:demo';
 
@@ -68,7 +59,7 @@ async function createChat(
 /** A new chat begins with its first message. */
 export function NewChat() {
   const models = useModels();
-  const tools = useTools();
+  const tools = useRead<ToolList>('/tools').value?.items ?? [];
   const last = useStored(lastModel);
   const model = firstModel(models, last);
   const [system, setSystem] = useState('');
@@ -79,7 +70,7 @@ export function NewChat() {
   const send = async (parts: readonly Part[]): Promise<boolean> => {
     try {
       // A message may be written before the models are known.
-      const used = model ?? firstModel((await loadModels()).items, last);
+      const used = model ?? firstModel((await get<ModelList>('/models')).items, last);
       if (used === null) throw new Error('No model can be used here; choose one by its name');
       await createChat(used, system, chosen, parts);
       return true;

@@ -41,10 +41,18 @@ export interface ChatView {
 /** Tool results are shown with their calls. */
 const isShown = (message: ChatMessage): boolean => message.role !== 'tool';
 
-const contentOf = (page: OpenedThread): ChatContent => ({
-  ...EMPTY,
-  ...(page.content as Partial<ChatContent> | undefined),
-});
+/** The content of a chat; of one that has not begun, the server has the settings that were named. */
+function contentOf(page: OpenedThread): ChatContent {
+  const stored = page.content as Partial<ChatContent> | undefined;
+  return { ...EMPTY, ...stored, config: { ...EMPTY.config, ...stored?.config } };
+}
+
+/** How long a reply took; one to a message that had to wait began when the reply before it was done. */
+function replyMs(path: readonly ChatMessage[], index: number): number | null {
+  const at = path[index]?.at;
+  const before = path.slice(Math.max(0, index - 2), index).flatMap((message) => message.at ?? []);
+  return at === undefined || before.length === 0 ? null : at - Math.max(...before);
+}
 
 /** The view of a branch; one that the chat does not have is replaced by the current one. */
 export function viewOf(page: OpenedThread, branch: string | null = null): ChatView {
@@ -56,9 +64,7 @@ export function viewOf(page: OpenedThread, branch: string | null = null): ChatVi
   const checkpoints = new Map(Object.values(content.checkpoints).map((checkpoint) => [checkpoint.head, checkpoint]));
   const rows = path.flatMap((message, index): Row[] => {
     if (!isShown(message)) return [];
-    const before = path[index - 1]?.at;
-    const ms =
-      message.role === 'assistant' && message.at !== undefined && before !== undefined ? message.at - before : null;
+    const ms = message.role === 'assistant' ? replyMs(path, index) : null;
     const versions = siblingsOf(message, content.messages, children).join(' ');
     return [{ message, ms, versions, track: trackAt(track, index), checkpoint: checkpoints.get(message.id) ?? null }];
   });

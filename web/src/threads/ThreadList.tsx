@@ -21,23 +21,26 @@ interface Props {
   onKeys: () => void;
 }
 
-function useGroups(words: string, isArchive: boolean): { groups: readonly Group[]; isSearch: boolean } {
+function useGroups(
+  words: string,
+  isArchive: boolean,
+): { groups: readonly Group[]; isSearch: boolean; problem: string | null } {
   const { rows } = useThreads();
   const pins = useStored(pinned);
-  const matches = useSearch(words);
+  const { rows: matches, problem } = useSearch(words);
   const groups = useMemo(() => groupThreads(Object.values(rows), pins, isArchive), [rows, pins, isArchive]);
   // What a search has found is shown as it is now.
   const current = matches?.map((match) => ({ ...(rows[match.id] ?? match), line: match.line ?? '' }));
   return current === undefined
-    ? { groups, isSearch: false }
-    : { groups: [{ name: 'Found', rows: current }], isSearch: true };
+    ? { groups, isSearch: false, problem }
+    : { groups: [{ name: 'Found', rows: current }], isSearch: true, problem };
 }
 
 /** The list of threads in its groups, with search. */
 export function ThreadList({ openId, isShown, onClose, onKeys }: Props) {
   const [words, setWords] = useState('');
   const [isArchive, setArchive] = useState(false);
-  const { groups, isSearch } = useGroups(useDeferredValue(words), isArchive);
+  const { groups, isSearch, problem: searchProblem } = useGroups(useDeferredValue(words), isArchive);
   const { isLoaded, next, problem } = useThreads();
   const pins = useStored(pinned);
   const marks = useStored(seen);
@@ -95,7 +98,7 @@ export function ThreadList({ openId, isShown, onClose, onKeys }: Props) {
         ))}
         {count === 0 && isLoaded ? (
           <p className="empty">
-            {isSearch ? 'Nothing was found.' : isArchive ? 'The archive is empty.' : 'No threads yet.'}
+            {isSearch ? (searchProblem ?? 'Nothing was found.') : isArchive ? 'The archive is empty.' : 'No threads yet.'}
           </p>
         ) : null}
         {problem !== null && !isLoaded ? (

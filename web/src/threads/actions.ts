@@ -75,17 +75,10 @@ export async function copyThread(id: string): Promise<void> {
 /** Create a chat from the file of an export. */
 export async function importThread(file: File): Promise<void> {
   try {
-    const {
-      format,
-      version: _,
-      kind,
-      title,
-      settings,
-      ...history
-    } = JSON.parse(await file.text()) as Record<string, unknown>;
-    if (format !== 'antiphon-thread' || (kind ?? 'chat') !== 'chat')
-      throw new Error(`${file.name} is no exported chat`);
-    const body = { kind: 'chat', title, history, ...(settings as Record<string, unknown>) };
+    const document = JSON.parse(await file.text()) as Record<string, unknown> | null;
+    const { format, version: _, kind = 'chat', title, settings, ...history } = document ?? {};
+    if (format !== 'antiphon-thread' || kind !== 'chat') throw new Error(`${file.name} is no exported chat`);
+    const body = { ...(settings as Record<string, unknown>), kind, title, history };
     const page = await post<OpenedThread>('/threads', body);
     navigate(pathOf(page));
     notify(`Imported “${page.title}”`);
