@@ -814,6 +814,11 @@ def test_a_narrow_page_can_be_used(pages: Pages, server: LiveServer, script: Scr
     app.page.set_viewport_size({"width": 390, "height": 780})
 
     assert not app.has_sideways_scrolling()
+    expect(app.page.locator(".head-cost")).to_be_visible()
+    expect(app.page.get_by_role("meter", name="Context window")).to_be_visible()
+    app.use_menu("Actions of this chat", "Model: scripted:script.toml…")
+    expect(app.dialog()).to_contain_text("Model")
+    app.page.keyboard.press("Escape")
     app.send("Two")
     expect(app.rows()).to_have_count(4)
     app.button("Threads").click()

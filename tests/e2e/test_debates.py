@@ -194,6 +194,17 @@ def test_an_interjection_is_shown_in_its_round_and_heard(pages: Pages, stage: St
     assert [one["text"] for one in stage.read(id)["interjections"]] == ["What about <b>ambulances</b>?"]
 
 
+def test_a_long_word_of_the_audience_stays_in_the_debate(pages: Pages, stage: Stage) -> None:
+    app, _ = open_live(pages, stage)
+    field = app.page.get_by_label("Say something to the debaters")
+
+    field.fill("q" * 400)
+    field.press("Enter")
+
+    expect(app.page.locator(".interjection")).to_be_visible()
+    assert app.page.locator(".debate-body").evaluate("body => body.scrollWidth <= body.clientWidth")
+
+
 def test_words_that_were_not_sent_are_kept(pages: Pages, stage: Stage) -> None:
     app, _ = open_live(pages, stage)
 

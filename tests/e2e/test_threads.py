@@ -145,6 +145,20 @@ def test_the_actions_of_a_thread_open_on_a_narrow_page(app: WebApp) -> None:
     expect(group(app, "Pinned")).to_contain_text("First")
 
 
+def test_the_list_of_a_narrow_page_takes_the_keyboard_and_is_closed_by_escape(app: WebApp) -> None:
+    app.page.set_viewport_size({"width": 390, "height": 780})
+    app.button("Threads").click()
+    expect(app.page.get_by_role("link", name="New thread")).to_be_focused()
+
+    app.page.keyboard.press("Escape")
+
+    expect(app.page.get_by_role("link", name="New thread")).not_to_be_visible()
+    expect(app.button("Threads")).to_be_focused()
+    app.button("Threads").click()
+    app.page.set_viewport_size({"width": 1280, "height": 800})
+    app.message_field().fill("The screen can be used")
+
+
 def test_a_thread_is_pinned(app: WebApp) -> None:
     use(app, "First", "Pin")
 

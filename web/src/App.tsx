@@ -1,4 +1,5 @@
-import { Suspense, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { flushSync } from 'react-dom';
 import { NewThread } from './NewThread';
 import { useCommands } from './parts/commands';
 import { ErrorBoundary } from './parts/ErrorBoundary';
@@ -82,6 +83,19 @@ export function App() {
   const route = useMemo(() => parseRoute(path, query), [path, query]);
   const openId = 'id' in route ? route.id : null;
   const [isList, setList] = useState(false);
+  const listButton = useRef<HTMLButtonElement>(null);
+  const closeList = () => {
+    if (!isList) return;
+    flushSync(() => setList(false));
+    listButton.current?.focus();
+  };
+  useEffect(() => {
+    // On a wide page the list is beside the screen, and covers nothing.
+    const wide = matchMedia('(min-width: 761px)');
+    const show = () => wide.matches && setList(false);
+    wide.addEventListener('change', show);
+    return () => wide.removeEventListener('change', show);
+  }, []);
   const [isKeys, setKeys] = useState(false);
   const { palette, openPalette } = usePalette();
   useSeen(openId);
@@ -102,10 +116,11 @@ export function App() {
   return (
     <div className="app" data-screen={route.screen}>
       <LinkLine />
-      <ThreadList openId={openId} isShown={isList} onClose={() => setList(false)} onKeys={() => setKeys(true)} />
-      <main>
+      <ThreadList openId={openId} isShown={isList} onClose={closeList} onKeys={() => setKeys(true)} />
+      <main inert={isList}>
         <button
           type="button"
+          ref={listButton}
           className="list-button only-narrow"
           aria-label="Threads"
           aria-expanded={isList}

@@ -6,6 +6,7 @@ import { Menu, type MenuItem } from '../parts/Menu';
 import { Meter } from '../parts/Meter';
 import { ModelPicker } from '../parts/ModelPicker';
 import { Plate } from '../parts/Plate';
+import { navigate } from '../route';
 import { archiveThread, copyThread, deleteThread, exportItems } from '../threads/actions';
 import { chooseModel, renameChat } from './actions';
 import type { ChatView } from './useView';
@@ -64,6 +65,8 @@ function ContextMeter({ view }: { view: ChatView }) {
   );
 }
 
+const modelOf = (model: string | null): string => (model === null ? 'no model' : modelName(model));
+
 const stateOf = (view: ChatView): string => {
   const { page, content } = view;
   if (content.merge !== null) return 'converging';
@@ -79,7 +82,10 @@ export function ChatHeader(props: Props) {
   const { page, content } = view;
   const { content: _, ...row } = page;
   const count = Object.keys(content.branches).length;
+  const inspector = `/inspector/${encodeURIComponent(page.id)}`;
   const items: MenuItem[] = [
+    { label: `Model: ${modelOf(content.config.model)}…`, run: () => setPicking(true), isDisabled: !canUseModel },
+    { label: 'Inspect', run: () => navigate(inspector) },
     { label: 'Rename', run: () => onRename(true) },
     { label: 'Add a checkpoint…', run: onCheckpoint },
     { label: 'Copy into a new thread', run: () => void copyThread(page.id) },
@@ -110,12 +116,12 @@ export function ChatHeader(props: Props) {
         title={`Choose the model; now ${content.config.model ?? 'none'}`}
         onClick={() => setPicking(true)}
       >
-        {content.config.model === null ? 'no model' : modelName(content.config.model)}
+        {modelOf(content.config.model)}
       </button>
       <button type="button" className="quiet" aria-expanded={isPanel} onClick={onPanel}>
         Branches {count || ''}
       </button>
-      <Link to={`/inspector/${encodeURIComponent(page.id)}`} className="button quiet inspect">
+      <Link to={inspector} className="button quiet inspect">
         Inspect <kbd>I</kbd>
       </Link>
       <Menu label="Actions of this chat" items={items}>

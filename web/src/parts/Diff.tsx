@@ -1,5 +1,6 @@
 import { plural } from './format';
 import type { FileDiff } from './diffs';
+import { showHidden } from './visible';
 
 const KINDS = { '+': 'added', '−': 'removed', '@': 'place', ' ': '' } as const;
 
@@ -8,7 +9,7 @@ export function Diff({ diff, isWhole = false }: { diff: FileDiff; isWhole?: bool
   return (
     <figure className={isWhole ? 'diff whole' : 'diff'}>
       <figcaption>
-        <span className="diff-path">{diff.path || 'file'}</span>
+        <span className="diff-path">{showHidden(diff.path || 'file')}</span>
         <span className="diff-count">
           <span className="added">+{diff.added}</span> <span className="removed">−{diff.removed}</span>
         </span>
@@ -21,7 +22,7 @@ export function Diff({ diff, isWhole = false }: { diff: FileDiff; isWhole?: bool
         {diff.lines.map((line, index) => (
           // oxlint-disable-next-line react/no-array-index-key -- lines of a diff have no other name
           <span key={index} className={`diff-line ${KINDS[line.sign]}`}>
-            {line.sign === '@' ? line.text : `${line.sign} ${line.text}`}
+            {line.sign === '@' ? line.text : `${line.sign} ${showHidden(line.text)}`}
             {'\n'}
           </span>
         ))}

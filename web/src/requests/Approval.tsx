@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { formatClock } from '../parts/format';
 import { Lamp } from '../parts/Lamp';
+import { showHidden } from '../parts/visible';
 import { useNow } from '../parts/useNow';
 import type { Override, RequestRow } from '../wire/types';
 import { AskedCallView } from './AskedCallView';
@@ -44,7 +45,7 @@ function AskHead({ request, asker, since }: Pick<Props, 'request' | 'asker' | 's
       <Lamp state="wait" isSilent />
       <span>
         {asker} wants to call{' '}
-        {calls.length === 1 ? <span className="mono">{calls[0]?.name}</span> : `${calls.length} tools`}
+        {calls.length === 1 ? <span className="mono">{showHidden(calls[0]?.name ?? '')}</span> : `${calls.length} tools`}
       </span>
       {since === null ? null : (
         <span className="card-time">
@@ -115,7 +116,7 @@ export function Approval({ request, asker, since, grants, noun, onAnswer }: Prop
               disabled={isOff}
               onClick={() => answer({ decision: 'allow', scope: offer.scope })}
             >
-              Allow in this {noun}: {offer.label}
+              Allow in this {noun}: {showHidden(offer.label)}
             </button>
           ))}
         </div>

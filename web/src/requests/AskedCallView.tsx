@@ -1,5 +1,6 @@
 import { CodeBlock } from '../parts/CodeBlock';
 import { inputText } from '../parts/ToolCard';
+import { showHidden } from '../parts/visible';
 import { accessText, argumentsOf, commandOf, type AskedCall } from './calls';
 import { parseDiff } from '../parts/diffs';
 import { Diff } from '../parts/Diff';
@@ -13,17 +14,17 @@ function Details({ call }: { call: AskedCall }) {
         <Diff diff={parseDiff(call.diff, call.path)} isWhole />
         <details className="ask-exact">
           <summary>Exact arguments</summary>
-          <CodeBlock code={text} language="json" label={call.name} />
+          <CodeBlock code={text} language="json" label={call.name} isMarked />
         </details>
       </>
     );
   }
-  if (command === null) return <CodeBlock code={text} language="json" label="exact arguments" />;
+  if (command === null) return <CodeBlock code={text} language="json" label="exact arguments" isMarked />;
   const rest = Object.keys(argumentsOf(call) as object).length > 1;
   return (
     <>
-      <CodeBlock code={command} language="bash" label="command" />
-      {rest ? <CodeBlock code={text} language="json" label="exact arguments" /> : null}
+      <CodeBlock code={command} language="bash" label="command" isMarked />
+      {rest ? <CodeBlock code={text} language="json" label="exact arguments" isMarked /> : null}
     </>
   );
 }
@@ -35,13 +36,15 @@ export function AskedCallView({ call, isOnly }: { call: AskedCall; isOnly: boole
   return (
     <div className="asked-call">
       <p className="asked-line">
-        {isOnly ? null : <strong className="mono">{call.name}</strong>}
+        {isOnly ? null : <strong className="mono">{showHidden(call.name)}</strong>}
         {call.risk === 'read' ? null : (
           <span className="risk" data-risk={call.risk}>
             {call.risk}
           </span>
         )}
-        <span>{isAsked ? `asked because ${call.reason || 'the mode asks'}` : `already allowed by ${call.by}`}</span>
+        <span>
+          {isAsked ? `asked because ${showHidden(call.reason || 'the mode asks')}` : `already allowed by ${call.by}`}
+        </span>
       </p>
       <Details call={call} />
       {access === '' ? null : <p className="asked-access">{access}</p>}

@@ -1,8 +1,11 @@
 /** Standing permissions: what a person has allowed or denied beyond single calls. */
+import { showHidden } from '../parts/visible';
 import type { Override } from '../wire/types';
 
 /** A standing permission in words. */
-export function overrideText(override: Override): string {
+export const overrideText = (override: Override): string => showHidden(describe(override));
+
+function describe(override: Override): string {
   const verb = override.decision === 'allow' ? '' : 'never ';
   if (override.pattern !== undefined) return `${verb}${override.pattern}`;
   switch (override.scope) {

@@ -40,9 +40,7 @@ export function EndRow({ row }: { row: End }) {
       <div className="run-item-body">
         <h3>
           {ENDS[outcome.reason] ?? outcome.reason}{' '}
-          {outcome.durationMs === undefined ? null : (
-            <span className="run-turn-facts">after {formatClock(outcome.durationMs)}</span>
-          )}
+          <span className="run-turn-facts">after {formatClock(row.ms)}</span>
         </h3>
         {outcome.summary === '' ? null : <Markdown text={outcome.summary} />}
         {error === undefined ? null : <p className="run-fault">{error}</p>}

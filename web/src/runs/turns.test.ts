@@ -158,3 +158,19 @@ test('the end has the outcome, and later notes do not belong to the last turn', 
   expect(rows.map((row) => row.kind)).toEqual(['turn', 'end']);
   expect(rows[0]).toMatchObject({ result: 'cancelled' });
 });
+
+test('a call of a turn that was cut short is over', () => {
+  const turn = turnOf([started('developer'), called('a'), started('tester')]);
+
+  expect(callsOf(turn)[0]?.calls[0]).toMatchObject({ status: 'cut', endedAt: turn.endedAt });
+});
+
+test('the time of a run is that from its task to its end', () => {
+  const rows = buildTimeline([
+    activity('task_started', { task: 'Write it' }),
+    started('developer'),
+    activity('run_ended', { success: false, reason: 'cancelled', summary: '', durationMs: 0 }),
+  ]);
+
+  expect(rows.at(-1)).toMatchObject({ kind: 'end', ms: 2000 });
+});

@@ -2,7 +2,7 @@
 import type { ActivityRow } from '../wire/types';
 import type { Plan, RunOutcome } from './content';
 
-export type CallStatus = 'asked' | 'running' | 'done' | 'failed' | 'denied';
+export type CallStatus = 'asked' | 'running' | 'done' | 'failed' | 'denied' | 'cut';
 
 export interface Call {
   key: string;
@@ -45,7 +45,7 @@ export interface Turn {
 }
 
 export type Start = { kind: 'start'; key: string; at: number; task: string };
-export type End = { kind: 'end'; key: string; at: number; outcome: RunOutcome };
+export type End = { kind: 'end'; key: string; at: number; ms: number; outcome: RunOutcome };
 export type Row = Start | Turn | Note | End;
 
 interface Decision {
@@ -121,8 +121,7 @@ class Builder {
     const agents = crew.length > 0 ? crew.map((member) => member.mode ?? '') : [String(facts['agent'] ?? '')];
     const decision = (facts['decision'] ?? null) as Decision | null;
     const former = this.turn?.agents ?? [];
-    if (this.turn?.result === 'working')
-      this.turn = this.replace({ ...this.turn, result: 'cancelled', endedAt: activity.at });
+    this.cutTurn(activity.at);
     const chooser = chooserOf(decision, agents, former);
     const reason =
       chooser === 'person' ? 'instead of the choice of the arbiter' : ruleText(decision?.reason ?? '', agents);
@@ -143,6 +142,13 @@ class Builder {
     };
     this.rows.push(this.turn);
     this.batches.clear();
+  }
+
+  /** End a turn that is not over, with the calls that are open. */
+  private cutTurn(at: number): void {
+    if (this.turn?.result !== 'working') return;
+    for (const call of this.calls.values()) if (call.endedAt === null) Object.assign(call, { status: 'cut', endedAt: at });
+    this.turn = this.replace({ ...this.turn, result: 'cancelled', endedAt: at });
   }
 
   private replace(turn: Turn): Turn {
@@ -284,14 +290,14 @@ class Builder {
   }
 
   private end(activity: ActivityRow): void {
-    if (this.turn?.result === 'working')
-      this.turn = this.replace({ ...this.turn, result: 'cancelled', endedAt: activity.at });
+    this.cutTurn(activity.at);
     this.readPlan(activity);
     this.turn = null;
     this.rows.push({
       kind: 'end',
       key: activity.cursor,
       at: activity.at,
+      ms: activity.at - (this.rows.findLast((row) => row.kind === 'start')?.at ?? activity.at),
       outcome: activity.facts as unknown as RunOutcome,
     });
   }

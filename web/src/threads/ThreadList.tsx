@@ -1,4 +1,4 @@
-import { useDeferredValue, useMemo, useRef, useState } from 'react';
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { useCommands } from '../parts/commands';
 import { Link } from '../parts/Link';
 import { Menu } from '../parts/Menu';
@@ -47,6 +47,10 @@ export function ThreadList({ openId, isShown, onClose, onKeys }: Props) {
   const now = useNow(true, 30_000);
   const search = useRef<HTMLInputElement>(null);
   const file = useRef<HTMLInputElement>(null);
+  const list = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isShown) list.current?.querySelector('a')?.focus();
+  }, [isShown]);
   const count = groups.reduce((sum, group) => sum + group.rows.length, 0);
   useCommands([
     { id: 'new', group: 'Threads', label: 'New thread', keys: 'n', run: () => navigate('/new') },
@@ -60,7 +64,14 @@ export function ThreadList({ openId, isShown, onClose, onKeys }: Props) {
     },
   ]);
   return (
-    <nav className={isShown ? 'threads shown' : 'threads'} aria-label="Threads">
+    <nav
+      ref={list}
+      className={isShown ? 'threads shown' : 'threads'}
+      aria-label="Threads"
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && isShown && !event.defaultPrevented) onClose();
+      }}
+    >
       <div className="threads-head">
         <button type="button" className="only-narrow threads-close" onClick={onClose}>
           Close
