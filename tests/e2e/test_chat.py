@@ -187,7 +187,21 @@ def test_a_reply_to_a_message_that_waited_has_its_own_time(pages: Pages, server:
 def test_a_chat_that_was_created_elsewhere_shows_its_limits(pages: Pages, server: LiveServer) -> None:
     app = open_chat(pages, server, "scripted:demo")
 
-    expect(app.page.get_by_role("meter", name="Context window")).to_have_attribute("aria-valuetext", "0 of 128k")
+    expect(app.page.get_by_role("meter", name="Context:")).to_have_attribute("aria-valuetext", "0 of 128k")
+
+
+def test_the_meter_shows_the_window_of_a_small_model(pages: Pages, server: LiveServer) -> None:
+    app = open_chat(pages, server, "local:smollm2")
+
+    meter = app.page.get_by_role("meter", name="Context: the window of local:smollm2")
+    expect(meter).to_have_attribute("aria-valuetext", "0 of 8,192")
+
+
+def test_the_meter_shows_the_limit_of_a_chat_that_is_smaller(pages: Pages, server: LiveServer) -> None:
+    app = open_chat(pages, server, "local:smollm2", contextLimit=5000)
+
+    meter = app.page.get_by_role("meter", name="Context: the limit of this chat")
+    expect(meter).to_have_attribute("aria-valuetext", "0 of 5,000")
 
 
 def test_thinking_is_folded(pages: Pages, server: LiveServer, script: Script) -> None:
@@ -815,7 +829,7 @@ def test_a_narrow_page_can_be_used(pages: Pages, server: LiveServer, script: Scr
 
     assert not app.has_sideways_scrolling()
     expect(app.page.locator(".head-cost")).to_be_visible()
-    expect(app.page.get_by_role("meter", name="Context window")).to_be_visible()
+    expect(app.page.get_by_role("meter", name="Context:")).to_be_visible()
     app.use_menu("Actions of this chat", "Model: scripted:script.toml…")
     expect(app.dialog()).to_contain_text("Model")
     app.page.keyboard.press("Escape")

@@ -5,6 +5,7 @@ import { Link } from '../parts/Link';
 import { Menu, type MenuItem } from '../parts/Menu';
 import { Meter } from '../parts/Meter';
 import { ModelPicker } from '../parts/ModelPicker';
+import { roomOf, useModels, windowOf } from '../parts/models';
 import { Plate } from '../parts/Plate';
 import { navigate } from '../route';
 import { archiveThread, copyThread, deleteThread, exportItems } from '../threads/actions';
@@ -46,26 +47,28 @@ function Title({ view, isRenaming, onRename }: Pick<Props, 'view' | 'isRenaming'
   );
 }
 
+const modelOf = (model: string | null): string => (model === null ? 'no model' : modelName(model));
+
 /** Where the conversation stands between nothing and a full context window. */
 function ContextMeter({ view }: { view: ChatView }) {
-  const { contextLimit, compressAt } = view.content.config;
+  const { contextLimit, compressAt, model } = view.content.config;
+  const { most, by } = roomOf(contextLimit, windowOf(useModels(), model));
   const tokens = view.content.messages[view.head ?? '']?.tokens ?? 0;
-  const text = `${formatCount(tokens)} of ${formatCount(contextLimit)}`;
+  const tick = compressAt * contextLimit;
+  const whose = by === 'model' ? `the window of ${modelOf(model)}` : 'the limit of this chat';
   return (
-    <span className="context" title="Tokens of this branch, of the model's window">
+    <span className="context" title={`Tokens of this branch, of ${whose}`}>
       <Meter
-        label="Context window"
+        label={`Context: ${whose}`}
         value={tokens}
-        most={contextLimit}
-        ticks={[compressAt * contextLimit]}
-        text={text}
+        most={most}
+        ticks={tick < most ? [tick] : []}
+        text={`${formatCount(tokens)} of ${formatCount(most)}`}
         isCompact
       />
     </span>
   );
 }
-
-const modelOf = (model: string | null): string => (model === null ? 'no model' : modelName(model));
 
 const stateOf = (view: ChatView): string => {
   const { page, content } = view;

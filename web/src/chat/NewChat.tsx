@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { modelName } from '../parts/format';
 import { ModelPicker } from '../parts/ModelPicker';
-import { useModels } from '../parts/models';
+import { settingsFor, useModels, windowOf } from '../parts/models';
 import { StateTrack } from '../parts/StateTrack';
 import { Stored, useStored } from '../parts/stored';
 import { notifyError } from '../parts/Toasts';
@@ -37,7 +37,8 @@ function firstModel(models: readonly ModelRow[] | null, last: string | null): st
 }
 
 async function createChat(
-  model: string | null,
+  model: string,
+  window: number | null,
   system: string,
   tools: readonly string[],
   parts: readonly Part[],
@@ -47,6 +48,7 @@ async function createChat(
     model,
     onBusy: 'queue',
     maxBranches: MOST_BRANCHES,
+    ...settingsFor(window),
     ...(system.trim() === '' ? {} : { system: system.trim() }),
     ...(tools.length === 0 ? {} : { tools, consent: { mode: 'ask' } }),
   };
@@ -70,9 +72,10 @@ export function NewChat() {
   const send = async (parts: readonly Part[]): Promise<boolean> => {
     try {
       // A message may be written before the models are known.
-      const used = model ?? firstModel((await get<ModelList>('/models')).items, last);
+      const rows = models ?? (await get<ModelList>('/models')).items;
+      const used = model ?? firstModel(rows, last);
       if (used === null) throw new Error('No model can be used here; choose one by its name');
-      await createChat(used, system, chosen, parts);
+      await createChat(used, windowOf(rows, used), system, chosen, parts);
       return true;
     } catch (error) {
       notifyError(error);
