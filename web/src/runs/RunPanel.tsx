@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { ActionButton } from '../parts/ActionButton';
 import type { OpenedThread } from '../wire/types';
 import type { RunActions } from './actions';
 import { contentOf, overrideText, planProgress, possibleOf, type RunContent } from './content';
@@ -40,14 +41,14 @@ function Agents({
             </option>
           ))}
         </select>
-        <button type="button" disabled={!canForce || chosen === ''} onClick={() => void actions.forceAgent(chosen)}>
+        <ActionButton disabled={!canForce || chosen === ''} onAct={() => actions.forceAgent(chosen)}>
           Let it work now
-        </button>
+        </ActionButton>
       </div>
       {canRetry ? (
-        <button type="button" className="quiet" onClick={() => void actions.retryTurn()}>
+        <ActionButton className="quiet" onAct={actions.retryTurn}>
           Start this turn again
-        </button>
+        </ActionButton>
       ) : null}
     </section>
   );
@@ -100,7 +101,7 @@ export function RunPanel({
           </span>
         )}
       </button>
-      <PlanPanel plan={run.plan} onSkip={can.skipStep ? () => void actions.skipStep() : null} />
+      <PlanPanel plan={run.plan} onSkip={can.skipStep ? actions.skipStep : null} />
       <Meters run={run} elapsed={elapsed} />
       <Agents run={run} actions={actions} canForce={can.forceAgent} canRetry={can.retryTurn} current={current} />
       <Permissions run={run} isOver={run.outcome !== null} />

@@ -17,13 +17,15 @@ import { buildTimeline, type Row, type Turn } from './turns';
 import { Timeline } from './Timeline';
 import { useFollow } from './useFollow';
 
-function useElapsed(page: OpenedThread | null): number {
+/** The time of a run so far; the journal knows when it has ended, also if it was cancelled. */
+function useElapsed(page: OpenedThread | null, rows: readonly Row[]): number {
   const run = page === null ? null : contentOf(page);
   const isGoing = page !== null && (page.status === 'running' || page.requests.length > 0);
   const now = useNow(isGoing);
   if (page === null || run === null || run.startedAt === null) return 0;
   // A run that was interrupted stands still at its last change.
-  return Math.max(0, (run.endedAt ?? (isGoing ? now : page.updated)) - run.startedAt);
+  const end = run.outcome === null ? null : (rows.findLast((row) => row.kind === 'end')?.at ?? run.endedAt);
+  return Math.max(0, (end ?? (isGoing ? now : page.updated)) - run.startedAt);
 }
 
 /** Screen readers hear what begins and what needs the person, and not each step. */
@@ -86,7 +88,7 @@ export function RunScreen({ id }: { id: string }) {
     [history.activities],
   );
   const actions = useMemo(() => runActions(id), [id]);
-  const elapsed = useElapsed(page);
+  const elapsed = useElapsed(page, rows);
   const turn = lastTurn(rows);
   const { box, isFollowing, follow } = useFollow(thread);
   useAnnouncements(page, turn);
