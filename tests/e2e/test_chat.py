@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from antiphon.app import App
 from antiphon.messages import ToolCall, ToolResult
@@ -190,18 +190,26 @@ def test_a_chat_that_was_created_elsewhere_shows_its_limits(pages: Pages, server
     expect(app.page.get_by_role("meter", name="Context:")).to_have_attribute("aria-valuetext", "0 of 128k")
 
 
-def test_the_meter_shows_the_window_of_a_small_model(pages: Pages, server: LiveServer) -> None:
-    app = open_chat(pages, server, "local:smollm2")
+@pytest.mark.parametrize(
+    ("limit", "whose", "text"),
+    [(128_000, "the window of scripted:demo", "of 8,192"), (5000, "the limit of this chat", "of 5,000")],
+)
+def test_the_meter_shows_the_smaller_one_of_limit_and_window(
+    pages: Pages, server: LiveServer, limit: int, whose: str, text: str
+) -> None:
+    with server.client() as client:
+        thread = client.talked(contextLimit=limit)
+    app = pages.open(server)
 
-    meter = app.page.get_by_role("meter", name="Context: the window of local:smollm2")
-    expect(meter).to_have_attribute("aria-valuetext", "0 of 8,192")
+    def shrink(route: Route) -> None:
+        reply = route.fetch()
+        route.fulfill(response=reply, json={"items": [{**row, "window": 8192} for row in reply.json()["items"]]})
 
+    app.page.route("**/models", shrink)
+    app.go(f"/chats/{thread}")
 
-def test_the_meter_shows_the_limit_of_a_chat_that_is_smaller(pages: Pages, server: LiveServer) -> None:
-    app = open_chat(pages, server, "local:smollm2", contextLimit=5000)
-
-    meter = app.page.get_by_role("meter", name="Context: the limit of this chat")
-    expect(meter).to_have_attribute("aria-valuetext", "0 of 5,000")
+    meter = app.page.get_by_role("meter", name=f"Context: {whose}")
+    expect(meter).to_have_attribute("aria-valuetext", re.compile(f"{text}$"))
 
 
 def test_thinking_is_folded(pages: Pages, server: LiveServer, script: Script) -> None:

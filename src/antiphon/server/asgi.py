@@ -108,7 +108,7 @@ async def _answer_error(request: Request, error: Exception) -> Response:
     if problem.code in WITH_EVENTS and "can" not in problem.more:
         await _add_events(request, problem)
     request.scope[CODE] = problem.code
-    response = error_response(request.url.path, problem)
+    response = error_response(request.scope, problem)
     return Response(response.body, response.status, response.headers)
 
 

@@ -296,7 +296,7 @@ class _Exchange:
         if self._status:  # the response has begun; it can only be cut off
             raise problem
         self._scope[CODE] = problem.code
-        response = error_response(self._scope["path"], problem)
+        response = error_response(self._scope, problem)
         await self._respond(response.status, response.body, response.headers)
 
     async def _respond(self, status: int, body: bytes, headers: dict[str, str]) -> None:

@@ -16,7 +16,7 @@ function FailureCard({ view }: { view: ChatView }) {
       message={error?.message ?? page.error ?? 'The reason is not known.'}
       code={error?.code}
       retryAt={retryAt}
-      actions={<ActionButton run={() => retryThread(page.id)}>Retry</ActionButton>}
+      actions={<ActionButton onAct={() => retryThread(page.id)}>Retry</ActionButton>}
     />
   );
 }
@@ -31,7 +31,7 @@ function PlannedMerge({ id, merge, onMerge }: { id: string; merge: Merge; onMerg
         <button type="button" onClick={() => onMerge(merge.source)}>
           Show the merge
         </button>
-        <ActionButton run={() => cancelMerge(id)}>Cancel the merge</ActionButton>
+        <ActionButton onAct={() => cancelMerge(id)}>Cancel the merge</ActionButton>
       </div>
     </div>
   );
@@ -59,8 +59,8 @@ export function End({ view, onMerge }: { view: ChatView; onMerge: (source: strin
         <div className="card ask" role="group" aria-label="Planned branch">
           <p className="card-text notice">A branch is planned. No message is taken until it is opened or dropped.</p>
           <div className="card-actions">
-            <ActionButton run={() => endFork(page.id, true)}>Open the branch</ActionButton>
-            <ActionButton run={() => endFork(page.id, false)}>Drop it</ActionButton>
+            <ActionButton onAct={() => endFork(page.id, true)}>Open the branch</ActionButton>
+            <ActionButton onAct={() => endFork(page.id, false)}>Drop it</ActionButton>
           </div>
         </div>
       )}
@@ -72,14 +72,14 @@ export function End({ view, onMerge }: { view: ChatView; onMerge: (source: strin
             The server was stopped in the middle of this reply. What had arrived is kept.
           </p>
           <div className="card-actions">
-            <ActionButton run={() => resumeThread(page.id)}>Resume</ActionButton>
+            <ActionButton onAct={() => resumeThread(page.id)}>Resume</ActionButton>
           </div>
         </div>
       ) : null}
       {page.status === 'stopped' && last?.interrupted ? (
         <p className="note">
           You stopped this reply; what had arrived is kept.{' '}
-          <ActionButton className="quiet" run={() => resumeThread(page.id)}>
+          <ActionButton className="quiet" onAct={() => resumeThread(page.id)}>
             Continue it
           </ActionButton>
         </p>

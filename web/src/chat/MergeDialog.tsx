@@ -175,10 +175,10 @@ export function MergeDialog({ id, content, source, canConfirm, onClose }: Props)
         onClose={onClose}
         actions={
           <>
-            <ActionButton key="cancel" run={() => cancelMerge(id)}>
+            <ActionButton key="cancel" onAct={() => cancelMerge(id)}>
               Cancel the merge
             </ActionButton>
-            <ActionButton key="confirm" className="primary" disabled={!canConfirm} run={() => confirmMerge(id)}>
+            <ActionButton key="confirm" className="primary" disabled={!canConfirm} onAct={() => confirmMerge(id)}>
               Merge
             </ActionButton>
           </>
@@ -193,7 +193,7 @@ export function MergeDialog({ id, content, source, canConfirm, onClose }: Props)
       title={`Merge “${source}” into “${content.branch}”`}
       onClose={onClose}
       actions={
-        <ActionButton key="begin" className="primary" run={() => beginMerge(id, source, strategy)}>
+        <ActionButton key="begin" className="primary" onAct={() => beginMerge(id, source, strategy)}>
           Show both sides
         </ActionButton>
       }

@@ -1,22 +1,31 @@
-import { useEffect, useRef, useState, type ButtonHTMLAttributes } from 'react';
+import { useRef, useState, type ComponentProps } from 'react';
 
-interface Props extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'onClick'> {
-  run: () => Promise<unknown>;
-}
+type Props = Omit<ComponentProps<'button'>, 'onClick' | 'type'> & { onAct: () => Promise<unknown> };
 
-/** What was done changes the page a moment later: until then another click would do it again. */
-const SETTLE_MS = 700;
-
-/** A button for work of the server; it takes no second click while the work is under way. */
-export function ActionButton({ run, disabled = false, ...rest }: Props) {
-  const [isBusy, setBusy] = useState(false);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const click = () => {
-    setBusy(true);
-    void run().finally(() => {
-      timer.current = setTimeout(() => setBusy(false), SETTLE_MS);
+/**
+ * A button for an action that must not happen twice: it is disabled while it works, and the second click of a double
+ * click does not count, because it may meet a page that has changed meanwhile.
+ */
+export function ActionButton({ onAct, disabled, ...rest }: Props) {
+  const [isWorking, setWorking] = useState(false);
+  const isMounted = useRef(true);
+  const act = () => {
+    setWorking(true);
+    void onAct().finally(() => {
+      if (isMounted.current) setWorking(false);
     });
   };
-  return <button type="button" {...rest} disabled={disabled || isBusy} onClick={click} />;
+  return (
+    <button
+      {...rest}
+      type="button"
+      ref={(button) => {
+        isMounted.current = button !== null;
+      }}
+      disabled={disabled === true || isWorking}
+      onClick={(event) => {
+        if (event.detail < 2) act();
+      }}
+    />
+  );
 }

@@ -12,7 +12,7 @@ const LAMPS: Record<Call['status'], LampState> = {
   done: 'done',
   failed: 'stop',
   denied: 'held',
-  cut: 'held',
+  cancelled: 'held',
 };
 const WORDS: Record<Call['status'], string> = {
   asked: 'waits for you',
@@ -20,7 +20,7 @@ const WORDS: Record<Call['status'], string> = {
   done: 'done',
   failed: 'failed',
   denied: 'denied',
-  cut: 'cut short',
+  cancelled: 'cut short',
 };
 
 export interface Progress {
@@ -60,7 +60,7 @@ export function CallCard({ call, progress = null }: { call: Call; progress?: Pro
         <span className="card-name">{call.name}</span>
         <CardLine call={call} diff={diff} />
         <span className="card-time">
-          {call.status === 'denied' || call.status === 'cut' || call.endedAt === null
+          {call.status === 'denied' || call.status === 'cancelled' || call.endedAt === null
             ? WORDS[call.status]
             : formatSeconds(call.endedAt - call.startedAt)}
         </span>

@@ -40,7 +40,9 @@ export function EndRow({ row }: { row: End }) {
       <div className="run-item-body">
         <h3>
           {ENDS[outcome.reason] ?? outcome.reason}{' '}
-          <span className="run-turn-facts">after {formatClock(row.ms)}</span>
+          {outcome.durationMs === undefined ? null : (
+            <span className="run-turn-facts">after {formatClock(outcome.durationMs)}</span>
+          )}
         </h3>
         {outcome.summary === '' ? null : <Markdown text={outcome.summary} />}
         {error === undefined ? null : <p className="run-fault">{error}</p>}

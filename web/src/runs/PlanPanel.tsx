@@ -59,7 +59,7 @@ export function PlanPanel({ plan, onSkip }: { plan: Plan | null; onSkip: (() => 
         ))}
       </ol>
       {onSkip === null || done === all ? null : (
-        <ActionButton run={onSkip}>Skip this step</ActionButton>
+        <ActionButton onAct={onSkip}>Skip this step</ActionButton>
       )}
     </section>
   );

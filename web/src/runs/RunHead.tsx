@@ -64,12 +64,12 @@ export function RunHead({ page, elapsed, actions }: { page: OpenedThread; elapse
       )}
       <span className="spring" />
       {can.resume ? (
-        <ActionButton className="primary" run={actions.resume}>
+        <ActionButton className="primary" onAct={actions.resume}>
           Resume
         </ActionButton>
       ) : null}
       {can.runAgain ? (
-        <ActionButton run={() => actions.say(run.task)}>Run again</ActionButton>
+        <ActionButton onAct={() => actions.say(run.task)}>Run again</ActionButton>
       ) : null}
       {can.cancel ? (
         <button type="button" onClick={() => setAsking(true)}>

@@ -1,9 +1,9 @@
 import { useState } from 'react';
+import { ActionButton } from '../parts/ActionButton';
+import { overrideText } from '../requests/grants';
 import type { OpenedThread } from '../wire/types';
 import type { RunActions } from './actions';
 import { contentOf, planProgress, possibleOf, type RunContent } from './content';
-import { ActionButton } from '../parts/ActionButton';
-import { overrideText } from '../requests/grants';
 import { Meters } from './Meters';
 import { PlanPanel } from './PlanPanel';
 
@@ -42,12 +42,12 @@ function Agents({
             </option>
           ))}
         </select>
-        <ActionButton disabled={!canForce || chosen === ''} run={() => actions.forceAgent(chosen)}>
+        <ActionButton disabled={!canForce || chosen === ''} onAct={() => actions.forceAgent(chosen)}>
           Let it work now
         </ActionButton>
       </div>
       {canRetry ? (
-        <ActionButton className="quiet" run={actions.retryTurn}>
+        <ActionButton className="quiet" onAct={actions.retryTurn}>
           Start this turn again
         </ActionButton>
       ) : null}

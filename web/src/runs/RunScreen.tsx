@@ -17,14 +17,15 @@ import { buildTimeline, type Row, type Turn } from './turns';
 import { Timeline } from './Timeline';
 import { useFollow } from './useFollow';
 
-/** The time of a run; the journal knows when it has ended. */
-function useElapsed(page: OpenedThread, endedAt: number | null): number {
+/** The time of a run so far; the journal knows when it has ended, also if it was cancelled. */
+function useElapsed(page: OpenedThread, rows: readonly Row[]): number {
   const run = contentOf(page);
   const isGoing = page.status === 'running' || page.requests.length > 0;
   const now = useNow(isGoing);
   if (run.startedAt === null) return 0;
   // A run that was interrupted stands still at its last change.
-  return Math.max(0, (isGoing ? now : (endedAt ?? page.updated)) - run.startedAt);
+  const end = run.outcome === null ? null : (rows.findLast((row) => row.kind === 'end')?.at ?? run.endedAt);
+  return Math.max(0, (end ?? (isGoing ? now : page.updated)) - run.startedAt);
 }
 
 /** Screen readers hear what begins and what needs the person, and not each step. */
@@ -60,21 +61,6 @@ function NeedsYou({ page }: { page: OpenedThread }) {
   );
 }
 
-function UnheardWords({ page }: { page: OpenedThread }) {
-  const { guidance = [], outcome } = contentOf(page);
-  if (guidance.length === 0) return null;
-  return (
-    <ul className="run-unheard" aria-label="Words that no turn has heard yet">
-      {guidance.map((text, index) => (
-        // oxlint-disable-next-line react/no-array-index-key -- words keep their order
-        <li key={index}>
-          <span className="note">{outcome === null ? 'waits for the next turn' : 'was not heard'}</span> {text}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 function useRunCommands(page: OpenedThread, actions: RunActions): void {
   const can = possibleOf(page);
   const all: [keyof RunCan, string, () => void][] = [
@@ -101,8 +87,7 @@ export function RunScreen({ thread, page }: { thread: OpenThread; page: OpenedTh
     [history.activities],
   );
   const actions = useMemo(() => runActions(id), [id]);
-  const last = rows.at(-1);
-  const elapsed = useElapsed(page, last?.kind === 'end' ? last.at : null);
+  const elapsed = useElapsed(page, rows);
   const turn = lastTurn(rows);
   const { box, isFollowing, follow } = useFollow(thread);
   useAnnouncements(page, turn);
@@ -127,7 +112,6 @@ export function RunScreen({ thread, page }: { thread: OpenThread; page: OpenedTh
               </p>
             ) : null}
           </div>
-          <UnheardWords page={page} />
           {isFollowing ? null : (
             <button type="button" className="run-to-end" onClick={follow}>
               Jump to latest

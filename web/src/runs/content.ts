@@ -48,8 +48,6 @@ export interface RunContent {
   startedAt: number | null;
   endedAt: number | null;
   outcome: RunOutcome | null;
-  /** Words of a person that no turn has heard yet. */
-  guidance?: string[];
 }
 
 export function contentOf(page: OpenedThread): RunContent {

@@ -2,7 +2,7 @@
 import type { ActivityRow } from '../wire/types';
 import type { Plan, RunOutcome } from './content';
 
-export type CallStatus = 'asked' | 'running' | 'done' | 'failed' | 'denied' | 'cut';
+export type CallStatus = 'asked' | 'running' | 'done' | 'failed' | 'denied' | 'cancelled';
 
 export interface Call {
   key: string;
@@ -45,7 +45,7 @@ export interface Turn {
 }
 
 export type Start = { kind: 'start'; key: string; at: number; task: string };
-export type End = { kind: 'end'; key: string; at: number; ms: number; outcome: RunOutcome };
+export type End = { kind: 'end'; key: string; at: number; outcome: RunOutcome };
 export type Row = Start | Turn | Note | End;
 
 interface Decision {
@@ -121,7 +121,7 @@ class Builder {
     const agents = crew.length > 0 ? crew.map((member) => member.mode ?? '') : [String(facts['agent'] ?? '')];
     const decision = (facts['decision'] ?? null) as Decision | null;
     const former = this.turn?.agents ?? [];
-    this.cutTurn(activity.at);
+    this.cutShort(activity);
     const chooser = chooserOf(decision, agents, former);
     const reason =
       chooser === 'person' ? 'instead of the choice of the arbiter' : ruleText(decision?.reason ?? '', agents);
@@ -144,11 +144,16 @@ class Builder {
     this.batches.clear();
   }
 
-  /** End a turn that is not over, with the calls that are open. */
-  private cutTurn(at: number): void {
+  /** End a turn that is at work, with its calls. */
+  private cutShort(activity: ActivityRow): void {
     if (this.turn?.result !== 'working') return;
-    for (const call of this.calls.values()) if (call.endedAt === null) Object.assign(call, { status: 'cut', endedAt: at });
-    this.turn = this.replace({ ...this.turn, result: 'cancelled', endedAt: at });
+    for (const item of this.turn.items) {
+      if (item.kind !== 'calls') continue;
+      for (const call of item.calls) {
+        if (call.endedAt === null) Object.assign(call, { status: 'cancelled', endedAt: activity.at });
+      }
+    }
+    this.turn = this.replace({ ...this.turn, result: 'cancelled', endedAt: activity.at });
   }
 
   private replace(turn: Turn): Turn {
@@ -290,15 +295,17 @@ class Builder {
   }
 
   private end(activity: ActivityRow): void {
-    this.cutTurn(activity.at);
+    this.cutShort(activity);
     this.readPlan(activity);
     this.turn = null;
+    const outcome = activity.facts as unknown as RunOutcome;
+    const startedAt = activity.facts['startedAt'];
     this.rows.push({
       kind: 'end',
       key: activity.cursor,
       at: activity.at,
-      ms: activity.at - (this.rows.findLast((row) => row.kind === 'start')?.at ?? activity.at),
-      outcome: activity.facts as unknown as RunOutcome,
+      // A run that is cancelled knows no time; its journal does.
+      outcome: typeof startedAt === 'number' ? { ...outcome, durationMs: activity.at - startedAt } : outcome,
     });
   }
 }
