@@ -89,6 +89,18 @@ def test_a_new_chat_begins_with_its_first_message(pages: Pages, server: LiveServ
     expect(app.message_field()).to_have_value("")
 
 
+def test_a_first_message_that_is_refused_leaves_no_thread(pages: Pages, server: LiveServer) -> None:
+    app = pages.open(server, "/new")
+    app.page.route("**/messages", lambda route: route.fulfill(status=413, json={"code": "too_large", "detail": "no"}))
+
+    app.send("Hello")
+
+    expect(app.page.get_by_role("alert")).to_contain_text("no")
+    expect(app.message_field()).to_have_value("Hello")
+    with server.client() as client:
+        assert client.get("/threads")["items"] == []
+
+
 @pytest.mark.requirement("S0-T35", "S0-T36")
 def test_a_reply_is_written_to_its_end(pages: Pages, server: LiveServer, script: Script, screenshots: Path) -> None:
     app = open_chat(pages, server, script(SLOW))
@@ -175,6 +187,7 @@ def test_a_message_follows_a_completed_reply(pages: Pages, server: LiveServer, s
 def test_a_reply_to_a_message_that_waited_has_its_own_time(pages: Pages, server: LiveServer, script: Script) -> None:
     app = open_chat(pages, server, script("pace_ms = 700\n" + QUICK), onBusy="queue")
     app.send("One")
+    expect(app.live()).to_be_visible()
     app.send("Two")
 
     app.expect_texts("One", "First answer.", "Two", "Second answer.")
@@ -200,12 +213,8 @@ def test_the_meter_shows_the_smaller_one_of_limit_and_window(
     with server.client() as client:
         thread = client.talked(contextLimit=limit)
     app = pages.open(server)
-
-    def shrink(route: Route) -> None:
-        reply = route.fetch()
-        route.fulfill(response=reply, json={"items": [{**row, "window": 8192} for row in reply.json()["items"]]})
-
-    app.page.route("**/models", shrink)
+    row = {"reference": "scripted:demo", "usable": True, "why": "", "note": "", "price": None, "window": 8192}
+    app.page.route("**/models", lambda route: route.fulfill(json={"items": [row]}))
     app.go(f"/chats/{thread}")
 
     meter = app.page.get_by_role("meter", name=f"Context: {whose}")
@@ -693,6 +702,32 @@ def test_a_long_file_name_stays_in_its_column_and_with_its_draft(pages: Pages, s
     expect(files).to_contain_text(name)
 
 
+def test_a_file_is_attached_wherever_it_is_dropped_in_the_chat(pages: Pages, server: LiveServer) -> None:
+    app = open_chat(pages, server, "scripted:demo", "One")
+    drop = """(element) => {
+        const data = new DataTransfer();
+        data.items.add(new File(['x'], 'dropped.txt', { type: 'text/plain' }));
+        const event = new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true });
+        element.dispatchEvent(event);
+        return event.defaultPrevented;
+    }"""
+
+    assert app.page.locator("nav.threads").evaluate(drop)
+    expect(app.page.get_by_role("list", name="Attached files")).to_have_count(0)
+    assert app.rows().last.evaluate(drop)
+    expect(app.page.get_by_role("list", name="Attached files")).to_contain_text("dropped.txt")
+
+
+def test_a_copy_that_the_browser_refuses_is_said(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK), "List the steps")
+    refuse = "() => { navigator.clipboard.writeText = () => Promise.reject(new DOMException('no', 'NotAllowedError')) }"
+    app.page.evaluate(refuse)
+
+    app.rows().last.locator(".code:not(.inner)").get_by_role("button", name="Copy").click()
+
+    expect(app.page.get_by_role("alert")).to_contain_text("did not allow copying")
+
+
 class Oven:
     """A toolbox with one tool that writes."""
 
@@ -739,6 +774,25 @@ def test_a_call_is_allowed_by_its_exact_arguments(
     card.locator("summary").click()
     expect(card).to_contain_text("onerror=alert(1)> <b>well</b>")
     assert card.locator("b").count() == 0
+
+
+def test_a_question_that_was_lost_with_its_server_can_be_asked_again(
+    pages: Pages, kitchen: LiveServer, script: Script
+) -> None:
+    app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
+    thread = thread_of(app)
+
+    def lose(route: Route) -> None:
+        reply = route.fetch()
+        page = reply.json()
+        route.fulfill(response=reply, json={**page, "requests": [], "can": {"chat": ["resume", "retry"]}})
+
+    app.page.route(f"**/threads/{thread}", lose)
+    app.page.reload()
+
+    card = app.page.get_by_role("group", name="Interrupted")
+    expect(card).to_contain_text("Nobody has allowed or denied them.")
+    expect(card.get_by_role("button", name="Resume")).to_be_enabled()
 
 
 def test_a_tool_is_allowed_for_the_thread(pages: Pages, kitchen: LiveServer, script: Script) -> None:

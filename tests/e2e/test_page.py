@@ -62,6 +62,20 @@ def test_the_address_of_a_run_as_a_debate_leads_to_the_run(pages: Pages, server:
     expect(app.page.get_by_role("heading", name="Work")).to_be_visible()
 
 
+def test_the_list_can_be_skipped_by_the_keyboard(pages: Pages, server: LiveServer) -> None:
+    with server.client() as client:
+        thread = client.talked(title="Talk")
+    app = pages.open(server, f"/chats/{thread}")
+    app.expect_state("completed")
+
+    app.page.keyboard.press("Tab")
+    expect(app.page.get_by_role("link", name="Skip the list of threads")).to_be_focused()
+    app.page.keyboard.press("Enter")
+    app.page.keyboard.press("Tab")
+
+    assert app.page.evaluate("document.activeElement.closest('main') !== null")
+
+
 def test_an_address_that_is_cut_leads_nowhere(pages: Pages, server: LiveServer) -> None:
     app = pages.open(server, "/chats/%E0%A4%A")
 

@@ -89,6 +89,25 @@ def test_the_printed_address_leads_to_addresses_of_the_app_alone(server: LiveSer
     assert (response.status_code, response.headers["location"]) == (303, location)
 
 
+@pytest.mark.parametrize(
+    ("address", "location"),
+    [
+        ("/chats/a-b?branch=a+b&token=", "/chats/a-b?branch=a+b"),
+        ("/inspector/a?actor=chat&step=3&token=", "/inspector/a?actor=chat&step=3"),
+        ("/runs/a?token=", "/runs/a"),
+    ],
+)
+def test_an_address_of_the_app_with_the_token_leads_to_the_same_without_it(
+    server: LiveServer, address: str, location: str
+) -> None:
+    response = httpx2.get(f"{server.address}{address}{server.settings.token}")
+
+    assert (response.status_code, response.headers["location"]) == (303, location)
+    assert "set-cookie" in response.headers
+    assert httpx2.get(f"{server.address}{address}wrong").status_code == 401
+    assert httpx2.get(f"{server.address}/threads?token={server.settings.token}").status_code == 401
+
+
 def test_a_wrong_bearer_is_refused_though_the_cookie_is_right(server: LiveServer) -> None:
     with httpx2.Client(base_url=server.address) as client:
         client.get(f"/?token={CANARY}")

@@ -14,10 +14,22 @@ import { Toasts } from './parts/Toasts';
 import { navigate, parseRoute, pathOf, useAddress, type Route } from './route';
 import { markSeen } from './threads/marks';
 import { ThreadList } from './threads/ThreadList';
+import { useSearch } from './threads/useSearch';
 import { ThreadScreen } from './ThreadScreen';
 import { useThreads } from './wire/store';
 
 const Inspector = lazyScreen(() => import('./inspector/Inspector').then((module) => module.Inspector));
+
+/** A file that is dropped beside its field does not replace the app. */
+function ignoreDrops(): () => void {
+  const ignore = (event: DragEvent) => event.preventDefault();
+  addEventListener('dragover', ignore);
+  addEventListener('drop', ignore);
+  return () => {
+    removeEventListener('dragover', ignore);
+    removeEventListener('drop', ignore);
+  };
+}
 
 function screenOf(route: Route): ReactNode {
   switch (route.screen) {
@@ -57,12 +69,14 @@ function useSeen(id: string | null): void {
   }, [row]);
 }
 
-function usePalette() {
-  const [isPalette, setPalette] = useState(false);
+/** The palette, with the threads of the list and those that a search for the words finds. */
+function ThreadPalette({ onClose }: { onClose: () => void }) {
+  const [words, setWords] = useState('');
   const { rows } = useThreads();
+  const matches = useSearch(words).rows;
   const more = useMemo(
     () =>
-      Object.values(rows)
+      Object.values({ ...Object.fromEntries((matches ?? []).map((row) => [row.id, row])), ...rows })
         .sort((a, b) => b.updated - a.updated)
         .map((row) => ({
           id: `open-${row.id}`,
@@ -70,10 +84,15 @@ function usePalette() {
           label: row.title || 'Untitled',
           run: () => navigate(pathOf(row)),
         })),
-    [rows],
+    [rows, matches],
   );
+  return <Palette more={more} onWords={setWords} onClose={onClose} />;
+}
+
+function usePalette() {
+  const [isPalette, setPalette] = useState(false);
   return {
-    palette: isPalette ? <Palette more={more} onClose={() => setPalette(false)} /> : null,
+    palette: isPalette ? <ThreadPalette onClose={() => setPalette(false)} /> : null,
     openPalette: () => setPalette(true),
   };
 }
@@ -83,6 +102,7 @@ export function App() {
   const route = useMemo(() => parseRoute(path, query), [path, query]);
   const openId = 'id' in route ? route.id : null;
   const [isList, setList] = useState(false);
+  const page = useRef<HTMLElement>(null);
   const listButton = useRef<HTMLButtonElement>(null);
   const closeList = () => {
     if (!isList) return;
@@ -101,6 +121,7 @@ export function App() {
   useSeen(openId);
   useTitle(openId);
   useEffect(listenToKeys, []);
+  useEffect(ignoreDrops, []);
   useCommands([
     { id: 'palette', group: 'Page', label: 'Commands', keys: 'Mod+k', run: openPalette },
     { id: 'keys', group: 'Page', label: 'Keys', keys: '?', run: () => setKeys(true) },
@@ -115,9 +136,12 @@ export function App() {
   ]);
   return (
     <div className="app" data-screen={route.screen}>
+      <a className="skip" href="#page" onClick={(event) => (event.preventDefault(), page.current?.focus())}>
+        Skip the list of threads
+      </a>
       <LinkLine />
       <ThreadList openId={openId} isShown={isList} onClose={closeList} onKeys={() => setKeys(true)} />
-      <main inert={isList}>
+      <main ref={page} id="page" tabIndex={-1} inert={isList}>
         <button
           type="button"
           ref={listButton}

@@ -25,6 +25,7 @@ from antiphon.server.access import (
     entry_cookie,
     has_transport_policy,
     has_two_lengths,
+    is_entry,
     read_target,
 )
 from antiphon.server.audit import AuditEvent
@@ -47,7 +48,6 @@ SAFE_HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
-ENTRY = "/"
 CODE = "antiphon.code"  # key of the code of a problem in the scope of a request
 TRANSPORT_POLICY = "max-age=31536000"
 REFUSALS = (401, 403, 429)
@@ -191,10 +191,10 @@ class _Exchange:
         host = check_host(headers, settings)
         self._host = host
         check_site(method, path, headers, host, settings)
-        if path == ENTRY and method == "GET":
+        if is_entry(method, path):
             cookie = self._login(lambda tokens: entry_cookie(self._scope["query_string"], host, settings, tokens))
             if cookie is not None:
-                await self._redirect(cookie, entry_address(self._scope["query_string"]))
+                await self._redirect(cookie, entry_address(path, self._scope["query_string"]))
                 return False
         if path not in PUBLIC:
             caller = self._login(lambda tokens: authenticate(headers, host, settings, tokens))

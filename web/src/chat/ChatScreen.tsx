@@ -106,7 +106,11 @@ export function ChatScreen({ thread, page: stored }: { thread: OpenThread; page:
     { id: 'rename', group: 'Chat', label: 'Rename this chat', run: () => setRenaming(true) },
   ]);
   return (
-    <section className={isPanel ? 'screen chat with-panel' : 'screen chat'} aria-label={page.title}>
+    <section
+      className={isPanel ? 'screen chat with-panel' : 'screen chat'}
+      aria-label={page.title}
+      onDrop={(event) => composer.current?.attach(event.dataTransfer.files)}
+    >
       <ChatHeader
         view={view}
         canUseModel={can.includes('use_model')}

@@ -9,11 +9,12 @@ import {
 } from 'react';
 import { keptInTab } from '../parts/storage';
 import { notifyError } from '../parts/Toasts';
-import { attach, type Attachment } from './attachments';
+import { attach, MOST_CHARACTERS, sizeOf, type Attachment } from './attachments';
 import type { Part } from './content';
 
 export interface ComposerHandle {
   focus: () => void;
+  attach: (files: Iterable<File>) => void;
 }
 
 interface Props {
@@ -48,12 +49,21 @@ const keptFiles = new Map<string, readonly Attachment[]>();
 
 function useAttachments(name: string) {
   const [files, setFiles] = useState<readonly Attachment[]>(() => keptFiles.get(name) ?? []);
+  // Several files are read at the same time.
+  const latest = useRef(files);
+  latest.current = files;
   useEffect(() => {
     if (files.length === 0) keptFiles.delete(name);
     else keptFiles.set(name, files);
   }, [name, files]);
   const add = (list: Iterable<File>) => {
-    for (const file of list) attach(file).then((item) => setFiles((old) => [...old, item]), notifyError);
+    for (const file of list)
+      attach(file).then((item) => {
+        const all = [...latest.current, item];
+        if (sizeOf(all) > MOST_CHARACTERS) return notifyError(new Error(`${item.name} is too much: all files of a message may have 6 MB`));
+        latest.current = all;
+        return setFiles(all);
+      }, notifyError);
   };
   const drop = (id: string) => setFiles((old) => old.filter((item) => item.id !== id));
   return { files, add, drop, clear: () => setFiles([]) };
@@ -82,7 +92,7 @@ export function Composer({ draftName, placeholder, isRunning, canSend, onSend, o
   const [isBusy, setBusy] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  useImperativeHandle(ref, () => ({ focus: () => field.current?.focus() }));
+  useImperativeHandle(ref, () => ({ focus: () => field.current?.focus(), attach: add }));
   const isEmpty = draft.trim() === '' && files.length === 0;
   const send = async () => {
     if (isEmpty || isBusy || !canSend) return;
@@ -118,8 +128,6 @@ export function Composer({ draftName, placeholder, isRunning, canSend, onSend, o
     <form
       className="composer"
       onSubmit={(event) => (event.preventDefault(), void send())}
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={(event) => (event.preventDefault(), add(event.dataTransfer.files))}
     >
       <Files files={files} onDrop={drop} />
       <div className="composer-line">

@@ -21,6 +21,10 @@ function FailureCard({ view }: { view: ChatView }) {
   );
 }
 
+/** A chat that waits for nobody: its question was lost with the process that asked it. */
+const isLost = ({ page }: ChatView): boolean =>
+  page.status === 'waiting' && page.requests.length === 0 && (page.can['chat'] ?? []).includes('resume');
+
 function PlannedMerge({ id, merge, onMerge }: { id: string; merge: Merge; onMerge: (source: string) => void }) {
   return (
     <div className="card ask" role="group" aria-label="Planned merge">
@@ -43,6 +47,9 @@ export function End({ view, onMerge }: { view: ChatView; onMerge: (source: strin
   const last = view.rows.at(-1)?.message;
   return (
     <>
+      {page.can['chat'] === undefined && last !== undefined ? (
+        <p className="note">These messages come from a file. Branches and versions can be changed after your first message.</p>
+      ) : null}
       {page.problem === null ? null : <ErrorCard title="This thread cannot be continued here" message={page.problem} />}
       {page.requests.map((request) => (
         <Request
@@ -66,10 +73,12 @@ export function End({ view, onMerge }: { view: ChatView; onMerge: (source: strin
       )}
       {content.merge === null ? null : <PlannedMerge id={page.id} merge={content.merge} onMerge={onMerge} />}
       {page.status === 'failed' ? <FailureCard view={view} /> : null}
-      {page.status === 'interrupted' ? (
-        <div className="card">
+      {page.status === 'interrupted' || isLost(view) ? (
+        <div className="card" role="group" aria-label="Interrupted">
           <p className="card-text notice">
-            The server was stopped in the middle of this reply. What had arrived is kept.
+            {page.status === 'interrupted'
+              ? 'The server was stopped in the middle of this reply. What had arrived is kept.'
+              : 'The server was stopped while tools were called or asked about. Nobody has allowed or denied them.'}
           </p>
           <div className="card-actions">
             <ActionButton onAct={() => resumeThread(page.id)}>Resume</ActionButton>

@@ -1,18 +1,18 @@
 import { useEffect, useRef, useState } from 'react';
 import { modelName } from '../parts/format';
+import { lastModel } from '../parts/lastModel';
 import { ModelPicker } from '../parts/ModelPicker';
-import { settingsFor, useModels, windowOf } from '../parts/models';
+import { firstModel, settingsFor, useModels, windowOf } from '../parts/models';
 import { StateTrack } from '../parts/StateTrack';
-import { Stored, useStored } from '../parts/stored';
+import { useStored } from '../parts/stored';
 import { notifyError } from '../parts/Toasts';
 import { navigate, pathOf } from '../route';
-import { get, post, threadPath } from '../wire/http';
+import { get, post, remove, threadPath } from '../wire/http';
 import { useRead } from '../wire/store';
-import type { ModelList, ModelRow, OpenedThread, ToolList } from '../wire/types';
+import type { ModelList, OpenedThread, ToolList } from '../wire/types';
 import { Composer, type ComposerHandle } from './Composer';
 import { textOf, type Part } from './content';
 
-const lastModel = new Stored<string | null>('antiphon.model', null);
 const MOST_BRANCHES = 100;
 const STATIONS = [
   { name: 'idle', state: 'idle' },
@@ -20,21 +20,6 @@ const STATIONS = [
   { name: 'streaming', state: 'idle', event: 'first word' },
   { name: 'complete', state: 'idle', event: 'last word' },
 ] as const;
-
-const DEMO = 'scripted:demo';
-
-/** The model that was used last, or the first that can be used; a script only if there is nothing else. */
-function firstModel(models: readonly ModelRow[] | null, last: string | null): string | null {
-  const usable = (models ?? []).filter((row) => row.usable);
-  if (last !== null) return last;
-  return (
-    (
-      usable.find((row) => !row.reference.startsWith('scripted:')) ??
-      usable.find((row) => row.reference === DEMO) ??
-      usable[0]
-    )?.reference ?? null
-  );
-}
 
 async function createChat(
   model: string,
@@ -54,7 +39,13 @@ async function createChat(
   };
   const page = await post<OpenedThread>('/threads', settings);
   const body = parts.every((part) => part.type === 'text') ? { text: textOf(parts) } : { parts };
-  await post(threadPath(page.id, '/messages'), body);
+  try {
+    await post(threadPath(page.id, '/messages'), body);
+  } catch (error) {
+    // Without its first message nobody needs the thread.
+    await remove(threadPath(page.id)).catch(() => undefined);
+    throw error;
+  }
   navigate(pathOf(page));
 }
 
@@ -83,7 +74,7 @@ export function NewChat() {
     }
   };
   return (
-    <div className="screen-body new-chat">
+    <div className="screen-body new-chat" onDrop={(event) => composer.current?.attach(event.dataTransfer.files)}>
       <div className="form">
         <p className="lead">
           Say something to begin. Every step is kept: the conversation can be branched, rewound and continued at any

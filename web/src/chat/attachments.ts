@@ -5,6 +5,9 @@ const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const MOST_IMAGE_BYTES = 4 * 1024 * 1024;
 const MOST_TEXT_BYTES = 512 * 1024;
 
+/** The server reads messages of up to 8 MiB; pictures are sent as base64. */
+export const MOST_CHARACTERS = 8_000_000;
+
 export interface Attachment {
   id: string;
   name: string;
@@ -19,6 +22,9 @@ function readBase64(file: File): Promise<string> {
     reader.readAsDataURL(file);
   });
 }
+
+/** How much files add to the body of a message. */
+export const sizeOf = (files: readonly Attachment[]): number => JSON.stringify(files.map((file) => file.part)).length;
 
 /** A text in a fence that it does not contain itself. */
 export function fenced(name: string, text: string): string {

@@ -2,6 +2,7 @@
 import { useRead } from '../wire/store';
 import type { ModelList, ModelRow } from '../wire/types';
 
+
 /** The rows of the models; null until they are read. */
 export function useModels(): readonly ModelRow[] | null {
   return useRead<ModelList>('/models').value?.items ?? null;
@@ -26,4 +27,19 @@ export function settingsFor(window: number | null): { contextLimit?: number } {
 /** How much of a conversation fits: the smaller one of the chat's limit and the model's window, and which that is. */
 export function roomOf(contextLimit: number, window: number | null): { most: number; by: 'chat' | 'model' } {
   return window !== null && window < contextLimit ? { most: window, by: 'model' } : { most: contextLimit, by: 'chat' };
+}
+
+const DEMO = 'scripted:demo';
+
+/** The model that was used last, or the first that can be used; a script only if there is nothing else. */
+export function firstModel(models: readonly ModelRow[] | null, last: string | null): string | null {
+  const usable = (models ?? []).filter((row) => row.usable);
+  if (last !== null) return last;
+  return (
+    (
+      usable.find((row) => !row.reference.startsWith('scripted:')) ??
+      usable.find((row) => row.reference === DEMO) ??
+      usable[0]
+    )?.reference ?? null
+  );
 }

@@ -8,7 +8,7 @@ import { useNow } from '../parts/useNow';
 import { navigate } from '../route';
 import { useThreads } from '../wire/store';
 import { threads } from '../wire/threads';
-import { importThread } from './actions';
+import { importThread, MOST_FOUND } from './actions';
 import { groupThreads, type Group } from './groups';
 import { isUnread, pinned, seen } from './marks';
 import { ThreadItem } from './ThreadItem';
@@ -44,6 +44,9 @@ export function ThreadList({ openId, isShown, onClose, onKeys }: Props) {
   const { isLoaded, next, problem } = useThreads();
   const pins = useStored(pinned);
   const marks = useStored(seen);
+  useEffect(() => {
+    if (isLoaded) void threads.need(openId === null ? pins : [...pins, openId]);
+  }, [isLoaded, pins, openId]);
   const now = useNow(true, 30_000);
   const search = useRef<HTMLInputElement>(null);
   const file = useRef<HTMLInputElement>(null);
@@ -116,6 +119,9 @@ export function ThreadList({ openId, isShown, onClose, onKeys }: Props) {
           <p className="empty" role="alert">
             {problem.message}
           </p>
+        ) : null}
+        {isSearch && count >= MOST_FOUND ? (
+          <p className="empty">These are the first {MOST_FOUND}. More words find fewer.</p>
         ) : null}
         {next !== null && !isSearch ? (
           <button type="button" className="quiet" onClick={() => void threads.loadMore()}>
