@@ -398,7 +398,7 @@ def test_markup_of_models_names_and_topics_is_inert(pages: Pages, stage: Stage, 
 def test_a_debate_that_does_not_exist_is_said_so(pages: Pages, stage: Stage) -> None:
     app = pages.open(stage.server, "/debates/nothing")
 
-    expect(app.page.get_by_role("alert")).to_contain_text("The debate cannot be shown")
+    expect(app.page.get_by_role("alert")).to_contain_text("This thread cannot be shown")
 
 
 def test_a_debate_that_is_deleted_meanwhile_is_said_so(pages: Pages, stage: Stage) -> None:
@@ -409,7 +409,7 @@ def test_a_debate_that_is_deleted_meanwhile_is_said_so(pages: Pages, stage: Stag
     with stage.server.client() as client:
         client.request("DELETE", f"/threads/{id}")
 
-    expect(app.page.get_by_role("alert")).to_contain_text("The debate cannot be shown")
+    expect(app.page.get_by_role("alert")).to_contain_text("This thread cannot be shown")
 
 
 @pytest.mark.parametrize("width", [1280, 390])

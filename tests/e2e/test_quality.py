@@ -95,7 +95,7 @@ def test_screens_are_accessible_and_look_right(
     app.button("Show both sides").click()
     expect(app.dialog()).to_contain_text("still to decide")
     look("chat-merge")
-    app.button("Cancel the merge").click()
+    app.dialog().get_by_role("button", name="Cancel the merge").click()
     app.page.locator("li.thread", has_text="Summarise the incident").get_by_role("link").click()
     expect(app.page.get_by_role("alert")).to_be_visible()
     look("chat-error")
