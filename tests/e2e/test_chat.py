@@ -800,6 +800,8 @@ def test_a_tool_is_allowed_for_the_thread(pages: Pages, kitchen: LiveServer, scr
 
     ask_card(app).get_by_role("button", name="Allow in this chat: the tool bake").click()
     app.expect_state("completed")
+    app.button("Branches 1").click()
+    expect(app.page.get_by_role("list", name="Standing permissions")).to_have_text("bake")
     app.send("Bake another")
 
     expect(app.page.locator(".card.tool")).to_have_count(2)

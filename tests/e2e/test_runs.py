@@ -266,14 +266,14 @@ def test_a_command_is_shown_whole_and_can_be_allowed_for_the_run(
     assert (tmp_path / "work" / "made.txt").exists()
 
 
+HIDDEN_COMMAND = "echo safe" + " " * 300 + "; touch hidden.txt " + r"\n" * 60 + r"\u202e"
 HIDING = (
     ARBITER
-    + """
+    + f"""
 [[replies]]
 system = 'developer'
-steps = [{ tool = "shell", arguments = { command = "echo safe%s; touch hidden.txt %s\\u202e" } }]
+steps = [{{ tool = "shell", arguments = {{ command = "{HIDDEN_COMMAND}" }} }}]
 """
-    % (" " * 300, "\\n" * 60)
 )
 
 

@@ -122,8 +122,8 @@ def _local_models(environment: Mapping[str, str], problem: str | None) -> Iterat
         settings = local_settings(environment)
         for weights in WEIGHTS.values():
             reason = problem or weights_problem(weights, folder)
-            window = settings.context_for(weights.window)
-            yield ModelListing(weights.reference, reason is None, reason or "", FREE, weights.note, window)
+            context = settings.context_for(weights.window)
+            yield ModelListing(weights.reference, reason is None, reason or "", FREE, weights.note, context)
         for reference, note, why, window in list_added(folder, environment):
             reason = problem or why
             yield ModelListing(reference, reason is None, reason or "", FREE, note, window)

@@ -107,7 +107,7 @@ export interface ChatContent {
     compressAt: number;
     onBusy: string;
     maxBranches: number;
-    consent?: { overrides?: Override[] } | null;
+    consent?: { mode?: string; overrides?: Override[] } | null;
   };
   messages: Record<string, ChatMessage>;
   branches: Record<string, Branch>;
