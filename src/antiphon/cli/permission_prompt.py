@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from antiphon.cli.input.lines import LineInput, discard_typed_input
+from antiphon.cli.input.lines import LineInput
 from antiphon.cli.render.plain import TextView
 from antiphon.cli.render.questions import question_lines
 from antiphon.cli.render.units import plural
@@ -60,7 +60,7 @@ class TerminalAnswerer:
 
     async def permit(self, calls: Sequence[Json], speaker: str) -> PermissionDecision:
         """Show the calls completely, and read a decision."""
-        discard_typed_input()
+        self._lines.discard()
         choices = answer_choices(calls)
         denial = await self._show(calls, speaker)
         if denial is not None:
@@ -99,7 +99,7 @@ class TerminalAnswerer:
 
     async def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
         """Show a question and read an answer, as text or as the number of an option."""
-        discard_typed_input()
+        self._lines.discard()
         self._view.line(f"{speaker} asks: {question}", "title")
         for number, option in enumerate(options, 1):
             self._view.line(f"  {number}. {option}")
