@@ -3,8 +3,10 @@
 import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import Any, TypeVar
 
+from antiphon.cli.argument_edits import tool_schema
 from antiphon.cli.chat.client import ChatClient
 from antiphon.cli.chat.limits import LimitDecision, ask_limit, reached_line, unattended_line
 from antiphon.cli.chat.reply_stats import ReplyStats
@@ -93,7 +95,8 @@ class Terminal:
 
     async def _decide(self, stats: ReplyStats) -> PermissionDecision | LimitDecision:
         if stats.request is not None:
-            return await self._answerer.permit(stats.request["calls"], MODEL)
+            schema_of = partial(tool_schema, self.client.app.library, self.client.open_thread())
+            return await self._answerer.permit(stats.request["calls"], MODEL, schema_of)
         assert stats.limit is not None
         if not self._has_user:
             self.view.line(unattended_line(stats.limit), "error")
