@@ -107,6 +107,8 @@ class TerminalAnswerer:
                 self._offer(choices)
             elif key in choices:
                 return choices[key].decision
+            else:
+                self._view.line(f"type one of these and Enter: {', '.join([*choices, *OTHER_CHOICES])}")
             if decision is not None:
                 return decision
 

@@ -7,7 +7,7 @@ from tests.fixtures.chats import ECHO, echo_server, script
 from tests.fixtures.screen import Screen
 
 LEAVE, CUT = b"\x04", b"\x03"
-ASKED = "allow? > "
+ASKED = "show everything again\nallow? > "
 PROMPT = "\n> "
 
 
@@ -71,7 +71,8 @@ def test_what_a_tool_would_do_is_shown_exactly_and_a_person_decides(tmp_path):
         screen.type("File this")
         asked = screen.until(ASKED)
         screen.type("x")  # no answer
-        screen.until(ASKED)
+        screen.until("type one of these and Enter: a, ")
+        screen.until("allow? > ")
         screen.type("s")
         again = screen.until(ASKED)
         screen.type("d")
