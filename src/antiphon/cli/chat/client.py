@@ -36,6 +36,7 @@ class ChatClient:
         if self._window is not None:
             self._window.on_restart = view.line
         self._after: int | str = 0  # the cursor of the activity that was printed last
+        self._is_stopping = False  # asked for while the reply may not have begun yet
 
     @property
     def is_remote(self) -> bool:
@@ -44,12 +45,15 @@ class ChatClient:
 
     async def say(self, text: str) -> ReplyStats:
         """Send a message and print the reply."""
+        self._is_stopping = False
         if self.thread is None:
             self.thread = await self.app.threads.create(CHAT, **{**settings_for(self.config["model"]), **self.config})
         try:
             receipt = await self.app.threads.say(self.thread, text)
         except PlanOpen as error:
             raise _planned(error) from error
+        if self._is_stopping:
+            await self.stop()
         return await self._print(receipt.seq - 1)
 
     async def answer(self, stats: ReplyStats, decision: PermissionDecision | LimitDecision) -> ReplyStats:
@@ -93,7 +97,8 @@ class ChatClient:
         return await self._print((await self.app.threads.resume(self.open_thread())).seq - 1)
 
     async def stop(self) -> None:
-        """Stop the current reply, if any."""
+        """Stop the current reply, or the one that is about to begin."""
+        self._is_stopping = True
         if self.thread is not None:
             with suppress(Refused):
                 await self.app.threads.stop(self.thread)

@@ -42,15 +42,17 @@ class ChatSuggestions:
     async def suggest(self, text: str) -> Sequence[Suggestion]:
         """Return the suggestions for the text before the cursor."""
         if (mention := MENTION.search(text)) is not None:
-            return _matching(mention[1], _files(mention[1]))
+            return _files(mention[1])
         if not text.startswith("/") or "\n" in text:
             return ()
         name, *words = text.split(" ")
         if not words:
             return _matching(name, [(command, self._commands[command].help) for command in self._commands])
-        return _matching(words[-1], await self._values(name, len(words), words[-1]))
+        if name == "/export":
+            return _files(words[-1])
+        return _matching(words[-1], await self._values(name, len(words)))
 
-    async def _values(self, name: str, place: int, word: str) -> Iterable[tuple[str, str]]:
+    async def _values(self, name: str, place: int) -> Iterable[tuple[str, str]]:
         """Return the values of an argument of a command, each with a text about it."""
         match name, place:
             case (("/switch" | "/close" | "/merge"), 1):
@@ -63,8 +65,6 @@ class ChatSuggestions:
                 return self._usable_models()
             case "/keys", 1:
                 return [(keys, "") for keys in EDITING_KEYS]
-            case "/export", 1:
-                return _files(word)
         return ()
 
     async def _chat(self) -> Json:
@@ -98,7 +98,7 @@ def _checkpoints(chat: Json) -> list[tuple[str, str]]:
     ]
 
 
-def _files(word: str) -> list[tuple[str, str]]:
+def _files(word: str) -> list[Suggestion]:
     """Return the files and folders that a path can continue with; hidden ones only if it says so."""
     folder, _, start = word.rpartition("/")
     place = Path(f"{folder}/" if folder or word.startswith("/") else ".").expanduser()
@@ -106,9 +106,13 @@ def _files(word: str) -> list[tuple[str, str]]:
         entries = sorted(os.scandir(place), key=lambda entry: entry.name)
     except (OSError, RuntimeError):
         return []
-    prefix = word[: len(word) - len(start)]
-    shown = [entry for entry in entries if start.startswith(".") or not entry.name.startswith(".")]
-    return [(f"{prefix}{entry.name}{'/' if entry.is_dir() else ''}", "") for entry in shown[:MOST_FILES]]
+    hidden = () if start.startswith(".") else (".",)
+    names = [
+        f"{entry.name}{'/' if entry.is_dir() else ''}"
+        for entry in entries
+        if entry.name.startswith(start) and not entry.name.startswith(hidden)
+    ]
+    return [Suggestion(name, len(start)) for name in names[:MOST_FILES] if name != start]
 
 
 def _matching(word: str, values: Iterable[tuple[str, str]]) -> list[Suggestion]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from prompt_toolkit.application import Application, in_terminal
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.filters import emacs_mode
+from prompt_toolkit.filters import emacs_mode, is_searching
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from antiphon.cli.input.lines import EditingKeys, Interrupted
@@ -29,7 +29,7 @@ def message_keys(edit: Callable[[str], Awaitable[str]]) -> KeyBindings:
     """Return the keys of a prompt for messages; `edit` lets the user change a text in an editor."""
     keys = KeyBindings()
 
-    @keys.add("enter")
+    @keys.add("enter", filter=~is_searching)
     def send(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
         if buffer.document.text_before_cursor.endswith(CONTINUED):
@@ -43,7 +43,7 @@ def message_keys(edit: Callable[[str], Awaitable[str]]) -> KeyBindings:
     def begin_line(event: KeyPressEvent) -> None:
         event.current_buffer.newline(copy_margin=False)
 
-    @keys.add("c-c")
+    @keys.add("c-c", filter=~is_searching)
     def clear(event: KeyPressEvent) -> None:
         clear_or_interrupt(event.app)
 

@@ -85,6 +85,11 @@ class MarkdownStream:
         """True inside a fence."""
         return self._kind == "fence"
 
+    @property
+    def is_continuation(self) -> bool:
+        """True if the unfinished block is a further piece of the block before it."""
+        return self._continues
+
     def _pop_finished(self) -> list[Block]:
         finished = self._finished
         self._finished = []

@@ -123,7 +123,8 @@ class RichView:
             return render_lines(self._console, Text(text), columns)
         if self._blocks.is_code:
             columns = self._console.width
-        return render_lines(self._console, ReplyMarkdown(text), columns)
+        lines = render_lines(self._console, ReplyMarkdown(text), columns)
+        return lines if self._is_first or self._blocks.is_continuation else [[], *lines]
 
     def _note_lines(self, text: str) -> list[list[Segment]]:
         return render_lines(self._console, Text(text, style="dim"), self._console.width)
