@@ -10,7 +10,6 @@ from antiphon.cli.chat.suggestions import ChatSuggestions
 from antiphon.cli.chat.terminal import NOT_STOPPED, Terminal
 from antiphon.cli.default_model import ModelChoice, choose_model, describe
 from antiphon.cli.frame import DONE
-from antiphon.cli.input.history import history_file
 from antiphon.cli.input.opening import open_lines
 from antiphon.cli.input.signals import Signals
 from antiphon.cli.input.waiting import WaitAbandoned
@@ -35,7 +34,7 @@ async def _hold(options: argparse.Namespace) -> int:
         suggest = ChatSuggestions(client, COMMANDS).suggest
         with (
             Signals() as signals,
-            open_lines(signals, is_plain=options.plain, history=history_file(), suggest=suggest) as lines,
+            open_lines(signals, is_plain=options.plain, has_history=True, suggest=suggest) as lines,
         ):
             terminal = Terminal(client, lines, signals)
             uses_choice = options.model or client.thread is None

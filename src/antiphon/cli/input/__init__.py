@@ -1,1 +1,1 @@
-"""Input from terminals: lines, keys, signals, and waiting that Ctrl-C ends."""
+"""Input from terminals: the line editor, plain lines, keys, signals and terminal modes."""

@@ -32,11 +32,8 @@ def append_history(path: Path, message: str) -> None:
     """Append a message; a history that cannot be written is left as it is."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
-        try:
-            os.write(file, format_message(message).encode("utf-8", "replace"))
-        finally:
-            os.close(file)
+        with open(path, "a", encoding="utf-8", errors="replace", newline="\n", opener=_open_private) as file:
+            file.write(format_message(message))
 
 
 def format_message(message: str) -> str:
@@ -56,6 +53,10 @@ def parse_history(text: str) -> list[str]:
             messages.append("\n".join(lines).rstrip("\n"))
             lines = []
     return [message for message in messages if message.strip()]
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _replace(path: Path, messages: Sequence[str]) -> None:

@@ -126,7 +126,11 @@ class TerminalLines:
 
 
 def ask_line(prompt: str) -> str:
-    """Read one line before a command starts; raise `EOFError` and `KeyboardInterrupt` as `input` does."""
+    """Read one line before a command starts; what was typed before it was asked for does not count.
+
+    Raise `EOFError` and `KeyboardInterrupt` as `input` does.
+    """
+    discard_typed_input()
     _show(prompt)
     return _read_line()
 

@@ -6,8 +6,9 @@
 
 import asyncio
 import signal
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import TracebackType
 from typing import Any
@@ -64,16 +65,20 @@ class Signals:
     ) -> None:
         assert self._loop is not None
         for number, previous in self._previous.items():
-            self._loop.remove_signal_handler(number)
+            with suppress(NotImplementedError):
+                self._loop.remove_signal_handler(number)
             signal.signal(number, previous)
+        self._previous.clear()
         if self._received is not None and isinstance(error, asyncio.CancelledError):
             raise SystemExit(128 + self._received) from None
 
     def _handle(self, number: int, handle: Callable[[], None]) -> None:
-        assert self._loop is not None
-        previous = signal.getsignal(number)
-        try:
-            self._loop.add_signal_handler(number, handle)
-        except (NotImplementedError, RuntimeError, ValueError):  # not on every platform, nor on other threads
+        loop = self._loop
+        assert loop is not None
+        if threading.current_thread() is not threading.main_thread():
             return
-        self._previous[number] = previous
+        self._previous[number] = signal.getsignal(number)
+        try:
+            loop.add_signal_handler(number, handle)
+        except NotImplementedError:  # not available on every platform
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(handle))
