@@ -326,3 +326,14 @@ def test_no_question_and_no_list_loads_the_line_editor(arguments):
     ran = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, input="")
 
     assert ran.stdout.endswith("[]\n")
+
+
+def test_lines_typed_before_the_first_prompt_are_a_draft_and_not_sent(tmp_path):
+    with Screen("chat", "-m", script(tmp_path, [{"text": "Yes."}])) as screen:
+        screen.press(b"one\rtwo\r")
+        screen.wait(lambda: screen.rows[-3:-1] == ["> one", "… two"])
+        screen.press(CUT)
+        at_prompt(screen)
+        assert ended(screen) == 0
+
+    assert "Yes." not in screen.raw

@@ -26,7 +26,7 @@ from prompt_toolkit.output import ColorDepth
 from antiphon.cli.input.adapters import FileHistory, SuggestionCompleter, editor_output, redraw_reflowed
 from antiphon.cli.input.editor_keys import answer_keys, clear_or_interrupt, default_keys, message_keys
 from antiphon.cli.input.external_editor import EditorError, edit_text
-from antiphon.cli.input.keys import BACKSPACES, CLEAR, SEQUENCE, read_text
+from antiphon.cli.input.keys import BACKSPACES, CLEAR, SEQUENCE, pending_text, read_text
 from antiphon.cli.input.lines import EditingKeys, Interrupted
 from antiphon.cli.input.modes import discard_typed_input, quiet_terminal
 from antiphon.cli.input.signals import Signals
@@ -73,6 +73,7 @@ class LineEditor:
 
     def __enter__(self) -> "LineEditor":
         self._modes.__enter__()
+        self._type(pending_text())  # typed while the command was starting
         return self
 
     def __exit__(

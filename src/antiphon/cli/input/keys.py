@@ -3,6 +3,7 @@
 import asyncio
 import codecs
 import re
+import select
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -56,6 +57,17 @@ def read_text(on_text: Callable[[str], object]) -> Iterator[bool]:
         yield True
     finally:
         loop.remove_reader(keyboard)
+
+
+def pending_text() -> str:
+    """Return what was typed and not read yet, in a terminal that delivers keys one by one."""
+    received = b""
+    while sys.platform != "win32" and sys.stdin.isatty() and select.select([sys.stdin], [], [], 0)[0]:
+        piece = read_bytes(sys.stdin.fileno())
+        if not piece:
+            break
+        received += piece
+    return received.decode("utf-8", "ignore")
 
 
 def _keys(text: str) -> list[str]:
