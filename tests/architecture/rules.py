@@ -27,7 +27,6 @@ PURE_TOOLS = {"tools.access", "tools.assessment", "tools.risks", "tools.patterns
 BELOW = WORDS | {"chart", "actors", "runtime", "providers", "tools"}
 FEATURES = {"chat": "chat", "agents": "run", "debate": "debate"}  # with the command that is about each
 SHARED_CLI = WORDS | {
-    "background_loop",
     "client",
     "runtime",
     "stores",
@@ -36,6 +35,7 @@ SHARED_CLI = WORDS | {
     "threads",
     "app",
     "cli.render",
+    "cli.input",
 }
 MAY_IMPORT: dict[str, set[str]] = {
     **{word: set() for word in WORDS},
@@ -59,6 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web": set(),
     "server": BELOW | {"app", "threads", "web", *FEATURES, "chat.machine.events", "client.local"},
     "cli.render": {"money", "threads"},
+    "cli.input": {"paths", "cli.render"},
     "cli": SHARED_CLI | {"__init__", "actors", "chart", "cli.run.agents", "scxml", "server", *FEATURES},
     **{f"cli.{command}": SHARED_CLI | {"cli", feature} for feature, command in FEATURES.items()},
     "cli.play": {"chart", "actors", "cli", "cli.render"},
@@ -93,7 +94,8 @@ THIRD_PARTY: dict[str, set[str]] = {
     "scxml": {"quickjs"},
     "cli": {"yaml"},
     "cli.chart": {"quickjs"},
-    "cli.render": {"rich"},
+    "cli.render": {"rich", "markdown_it"},
+    "cli.input": {"prompt_toolkit"},
     "cli.debate": {"rich"},
     "json_schema": {"jsonschema_rs"},
     "telemetry": {"opentelemetry"},

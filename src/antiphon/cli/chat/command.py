@@ -19,7 +19,7 @@ EXAMPLES = """examples:
   antiphon chat --schema 'name, age int' "A dog"   answer as JSON
   antiphon chat -c "And why is it red at dusk?"    continue the last conversation
 
-In a conversation, /help lists the commands. Ctrl-C stops a reply; pressed twice, it quits.
+In a conversation, /help lists the commands. Ctrl-C stops a reply, Ctrl-D quits.
 """
 NO_RICH = "antiphon chat needs rich; run: pip install 'antiphon[cli]', or use --plain"
 
