@@ -100,6 +100,8 @@ if TYPE_CHECKING:
     from antiphon.runtime.records import Entry, Receipt
     from antiphon.runtime.runtime import Runtime
     from antiphon.runtime.store import Projection, Store
+    from antiphon.scxml.errors import ScxmlError
+    from antiphon.scxml.loading import load_scxml
     from antiphon.stores.memory import MemoryStore
     from antiphon.stores.sqlite import SqliteStore
 
@@ -260,6 +262,8 @@ __getattr__ = lazy_names(
             "Projection",
             "Store",
         ),
+        "antiphon.scxml.errors": ("ScxmlError",),
+        "antiphon.scxml.loading": ("load_scxml",),
         "antiphon.stores.memory": ("MemoryStore",),
         "antiphon.stores.sqlite": ("SqliteStore",),
     },
@@ -312,6 +316,7 @@ __all__ = [
     "Runtime",
     "RuntimeFault",
     "Scope",
+    "ScxmlError",
     "SimulatedClock",
     "Snapshot",
     "SnapshotError",
@@ -360,6 +365,7 @@ __all__ = [
     "get_simple_paths",
     "get_transition_paths",
     "initial_transition",
+    "load_scxml",
     "log",
     "matches_state",
     "not_",

@@ -15,7 +15,7 @@ from tests.fixtures.screen import Screen
 from tests.fixtures.scripted_team import calls, says, script
 
 CUT, LEAVE = b"\x03", b"\x04"
-ASKED = "e: show again > "
+ASKED = "show everything again\nallow? > "
 PROMPT = "\n> "
 
 
@@ -85,7 +85,7 @@ def test_a_command_runs_outside_the_sandbox_if_the_window_allows_it(store, tmp_p
     done = says("developer", "Done.", after="shell")
     with at_work(team(tmp_path, done, calls("developer", "shell", {"command": command})), folder) as screen:
         asked = screen.until(ASKED)
-        assert "o: once, OUTSIDE the sandbox" in asked
+        assert "o  allow once, OUTSIDE the sandbox" in asked
         screen.type("o")
         screen.until("← shell ok")
         _, code = screen.end()

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.agents.plans import BadPlan, load_plan
-from antiphon.cli.default_model import ModelChoice, choose_model
+from antiphon.cli.config.settings import load_config
+from antiphon.cli.default_model import ModelChoice, choose_model, resolve_model
 from antiphon.cli.frame import UsageError
 from antiphon.cli.lookup import ID_HELP
 from antiphon.cli.options import add_json, add_server, add_store, positive_int, positive_number
@@ -16,7 +17,6 @@ from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.run.agents import FOLDER
 from antiphon.cli.run.folder import RunFolder, stored_servers
 from antiphon.cli.run.spec import GRACE_MS, RULES, RunSpec, models_by_place, run_models, stored_workspace
-from antiphon.providers.local.sources import absolute_reference
 from antiphon.threads import MODES
 
 FOR_NEW = (
@@ -110,21 +110,22 @@ def run_spec(options: argparse.Namespace) -> RunSpec:
         for warning in team.warnings:
             PlainView(sys.stderr).line(f"{folder.agents}/{warning.file}:{warning.line}: warning: {warning.message}")
     mcp = options.mcp.resolve() if options.mcp is not None else None
-    choice = choose_model(options.model, last_resort=SCRIPT)
+    choice = choose_model(options.model, last_resort=SCRIPT, command="run")
     places = {"workspace": str(workspace), **({} if mcp is None else {"mcp": str(mcp)})}
     return RunSpec(team.agents, {**run_settings(options, choice), **places}, workspace, folder.servers(), choice)
 
 
 def run_settings(options: argparse.Namespace, choice: ModelChoice) -> dict[str, Any]:
     """Return the settings of a new run."""
+    config = load_config()
     settings = {
         "model": choice.reference,
-        "fallback": [absolute_reference(name) for name in options.fallback or ()] or None,
+        "fallback": [resolve_model(name) for name in options.fallback or ()] or None,
         "arbiter": _arbiter(options.arbiter),
-        "consent": {"mode": "plan" if options.dry_run else options.mode or "ask"},
+        "consent": {"mode": "plan" if options.dry_run else options.mode or config.get("run", "mode") or "ask"},
         "maxIterations": options.max_iterations,
         "maxFailures": options.max_failures,
-        "maxCostUsd": options.max_cost,
+        "maxCostUsd": options.max_cost or config.get("run", "max-cost"),
         "maxWallMs": round(options.max_time * 1000) if options.max_time is not None else None,
         "graceMs": GRACE_MS,
     }
@@ -152,7 +153,7 @@ def foreign_spec(options: argparse.Namespace, config: Mapping[str, Any]) -> RunS
     if not workspace.is_dir():
         raise UsageError(f"{options.workspace}: no such folder")
     spec = RunSpec(config["agents"], config, workspace, stored_servers(workspace, options, options.mcp))
-    named = {absolute_reference(name) for name in (options.model, *(options.fallback or ())) if name is not None}
+    named = {resolve_model(name) for name in (options.model, *(options.fallback or ())) if name is not None}
     unknown = sorted(named - set(run_models(spec)))
     if unknown:
         raise UsageError(f"this run does not use the model {unknown[0]}; start a new run to use it")
@@ -168,7 +169,7 @@ def foreign_spec(options: argparse.Namespace, config: Mapping[str, Any]) -> RunS
 def _arbiter(name: str | None) -> dict[str, str]:
     if name is None:
         return {}
-    return {"kind": RULES} if name == RULES else {"model": absolute_reference(name)}
+    return {"kind": RULES} if name == RULES else {"model": resolve_model(name)}
 
 
 def run_plan(options: argparse.Namespace, spec: RunSpec) -> Mapping[str, Any] | None:

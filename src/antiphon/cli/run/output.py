@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 from antiphon.cli.default_model import describe
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED
+from antiphon.cli.input.lines import LineInput
 from antiphon.cli.permission_prompt import Answerer, TerminalAnswerer, UnattendedAnswerer
-from antiphon.cli.prompt import Prompt
 from antiphon.cli.render.json_output import JsonOutput
 from antiphon.cli.render.plain import NullView, PlainView, TextView, can_draw, write
 from antiphon.cli.render.text_width import sanitize_lines
@@ -39,8 +39,8 @@ class RunOutput:
     view: TextView
     dashboard: Dashboard
     printer: RunPrinter
-    answerer: Answerer
-    prompt: Prompt | None = None
+    request_view: TextView
+    has_user: bool = False
     json: JsonOutput | None = None
     is_quiet: bool = False
     is_default_model: bool = False
@@ -60,19 +60,31 @@ class RunOutput:
         else:
             view = PlainView(sys.stderr)
         is_drawn = not isinstance(view, PlainView)
-        prompt = Prompt() if has_user else None
         request_view = PlainView(sys.stderr) if options.quiet and not options.json else view
-        answerer = TerminalAnswerer(prompt, request_view) if prompt is not None else UnattendedAnswerer(request_view)
         json = JsonOutput(sys.stdout) if options.json else None
         printer = RunPrinter(view, dashboard, is_drawn=is_drawn)
         is_default = options.model is None
         return cls(
-            view, dashboard, printer, answerer, prompt, json, options.quiet, is_default, options.server, started_at
+            view,
+            dashboard,
+            printer,
+            request_view,
+            has_user,
+            json,
+            options.quiet,
+            is_default,
+            options.server,
+            started_at,
         )
 
-    def current_prompt(self) -> int | None:
-        """Return the number of the prompt that is shown now."""
-        return self.prompt.current if self.prompt is not None else None
+    @property
+    def is_plain(self) -> bool:
+        """True if nothing is drawn."""
+        return isinstance(self.request_view, PlainView)
+
+    def answerer(self, lines: LineInput) -> Answerer:
+        """Return the answerer for the agents."""
+        return TerminalAnswerer(lines, self.request_view) if self.has_user else UnattendedAnswerer(self.request_view)
 
     def greet(self, id: str, spec: RunSpec, mode: str, problems: tuple[str, ...], no_undo: str | None) -> None:
         """Print the id, mode, workspace and model of the run, problems of its tools, and a line if undo is off."""
@@ -86,7 +98,7 @@ class RunOutput:
             self.view.line(problem, "error")
         if no_undo is not None:
             self.view.line(f"warning: {no_undo}", "warning")
-        if self.prompt is None and mode.startswith("ask"):
+        if not self.has_user and mode.startswith("ask"):
             self.view.line(UNATTENDED, "error")
 
     def place(self, id: str) -> str:
