@@ -208,3 +208,10 @@ def test_a_transition_that_another_one_outranks_is_not_checked():
     create_actor(both, inspect=monitor.inspect).start().send({"type": "GO"})
 
     assert monitor.broken == []
+
+
+def test_a_monitor_checks_the_states_that_are_entered_at_the_start():
+    monitor = ContractMonitor(DOOR, [StateContract("closed", requires=has_key)])
+    create_actor(DOOR, clock=SimulatedClock(), inspect=monitor.inspect).start()
+
+    assert len(monitor.broken) == 1
