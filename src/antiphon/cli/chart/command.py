@@ -5,6 +5,7 @@ import argparse
 from antiphon.chart.errors import EngineError
 from antiphon.cli.chart.checking import add_check
 from antiphon.cli.chart.comparing import add_diff
+from antiphon.cli.chart.converting import add_convert
 from antiphon.cli.chart.drawing import add_draw
 from antiphon.cli.chart.exploring import add_paths
 from antiphon.cli.charts import ChartFileError
@@ -12,7 +13,7 @@ from antiphon.cli.frame import CliCommand, UsageError
 from antiphon.cli.options import Subcommands, run_subcommand
 from antiphon.runtime.errors import StoreError
 
-EPILOG = """A chart is a JSON or YAML file, the name of a machine of Antiphon, or module:machine.
+EPILOG = """A chart is a JSON, YAML or SCXML file, the name of a machine of Antiphon, or module:machine.
 
 examples:
   antiphon chart check door.json
@@ -21,6 +22,7 @@ examples:
   antiphon chart draw debate --as table
   antiphon chart paths door.json
   antiphon chart diff released/door.json door.json --db threads.db
+  antiphon chart convert door.scxml door.json
 """
 
 
@@ -31,6 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_draw(commands)
     add_paths(commands)
     add_diff(commands)
+    add_convert(commands)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -28,7 +28,7 @@ def add_draw(commands: Subcommands) -> None:
     """Add the subcommand."""
     about = "draw a chart: an SVG picture, a Mermaid or dot diagram, a table, or text"
     parser = commands.add("draw", draw, about, json=True)
-    parser.add_argument("chart", metavar="CHART", help="JSON or YAML file, machine, or module:machine")
+    parser.add_argument("chart", metavar="CHART", help="JSON, YAML or SCXML file, machine, or module:machine")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="file to write (default: standard output)")
     help = "default: that of the file's name, else text on a terminal, else ladder"
     parser.add_argument("--as", dest="form", choices=FORMATS, help=help)

@@ -25,7 +25,7 @@ def add_paths(commands: Subcommands) -> None:
     """Add the subcommand."""
     about = "print paths of events that visit every state, or take every transition"
     parser = commands.add("paths", paths, about, json=True)
-    parser.add_argument("chart", metavar="CHART", help="JSON or YAML file, machine, or module:machine")
+    parser.add_argument("chart", metavar="CHART", help="JSON, YAML or SCXML file, machine, or module:machine")
     help = "what the paths reach together (default: transitions)"
     parser.add_argument("--cover", choices=("states", "transitions"), default="transitions", help=help)
     help = "guards hold or not, in every way; hold; or are the functions of module:machine (default: both)"
