@@ -81,7 +81,7 @@ def engine_descriptors(descriptor: str) -> list[str]:
     """Return the descriptors of the engine that match what a descriptor of SCXML matches."""
     plain = _plain(descriptor) or "*"
     is_done = is_match("done.state", [plain]) or is_match(plain, ["done.state"])
-    return [plain, f"xstate.{plain}"] if is_done and plain != "*" else [plain]
+    return [plain, f"xstate.{plain}.*"] if is_done and plain != "*" else [plain]
 
 
 def _plain(descriptor: str) -> str:

@@ -37,7 +37,7 @@ ANY_END = "(end)"
 RESTORED = ("scxml.begin", "scxml.bind", "scxml.donedata")  # actions that are elements of their own
 
 
-class Writer:
+class ScxmlWriter:
     """Writes a machine as a document, and lists what SCXML cannot express."""
 
     def __init__(self, machine: Machine[Any, Any]) -> None:
@@ -274,7 +274,7 @@ class Writer:
 
 def to_scxml(machine: Machine[Any, Any]) -> tuple[str, list[str]]:
     """Return a machine as an SCXML document, and what SCXML cannot express of it."""
-    writer = Writer(machine)
+    writer = ScxmlWriter(machine)
     text = writer.write()
     return text, list(dict.fromkeys(writer.problems))
 

@@ -70,9 +70,7 @@ def _beyond_xstate(config: dict[str, Any], path: str) -> list[str]:
     target = initial.get("target") if isinstance(initial, dict) else initial
     if isinstance(target, list):
         config["initial"] = next(iter(config["states"]))
-        problems.append(
-            f"{path}.initial: XState has one initial state, which is a child: {config['initial']!r} is taken"
-        )
+        problems.append(f"{path}.initial: XState has one initial state, a child; {config['initial']!r} is taken")
     if config.get("type") == "history" and config.pop("entry", None):
         problems.append(f"{path}.entry: XState has no actions for a history without memory")
     for key, state in (config.get("states") or {}).items():
