@@ -9,7 +9,6 @@ from xml.etree.ElementTree import Element
 from antiphon.chart.errors import ChartError, EngineError
 from antiphon.chart.machine import Machine
 from antiphon.chart.names import Implementations
-from antiphon.scxml.addresses import system_variables
 from antiphon.scxml.document import Config, ScxmlDocument
 from antiphon.scxml.errors import ScxmlError
 from antiphon.scxml.operations import ACTIONS, ACTORS, GUARDS, PREFIX, ReceiveOp
@@ -163,7 +162,7 @@ def _first_context(name: str, *, scope: Any) -> dict[str, Any]:
         id = scope.new_id()
     except EngineError:  # a pure step that was not given `new_id`
         id = name
-    return {"data": {}, "session": system_variables(id, name), "sends": 0, "bound": [], "done": {}}
+    return {"data": {}, "session": {"id": id, "name": name}, "sends": 0, "bound": [], "done": {}}
 
 
 def _with_outputs(config: Config) -> Config:

@@ -5,31 +5,19 @@ attributes of Antiphon, and elements that only other interpreters need are marke
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, register_namespace, tostring
 
+from antiphon.chart.build import NODE_KEYS
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import COMPOUND, FINAL, HISTORY, PARALLEL, Invoke, Node, Transition
 from antiphon.scxml.restoring import restore_block, restore_data, restore_donedata, restore_guard, restore_invoke
 from antiphon.scxml.xml import ANTIPHON_NAMESPACE, SCXML_NAMESPACE
 
 TAGS = {PARALLEL: "parallel", FINAL: "final", HISTORY: "history"}
-# Keys that become elements or attributes of SCXML; all others of a state are kept as JSON.
-STATE_KEYS = {
-    "id",
-    "type",
-    "initial",
-    "states",
-    "entry",
-    "exit",
-    "on",
-    "always",
-    "after",
-    "invoke",
-    "onDone",
-    "history",
-}
+# Keys that become elements or attributes of SCXML; the others of a state are kept as JSON.
+STATE_KEYS = NODE_KEYS - {"tags", "meta", "description", "output", "target", "route", "order"}
 INVOKE_KEYS = {"id", "src", "onDone", "onError", "onSnapshot", "onTimeout"}
 TRANSITION_KEYS = {"target", "guard", "actions", "reenter"}
 PREFIXES = {"onDone": "done.actor", "onError": "error.actor", "onSnapshot": "snapshot", "onTimeout": "timeout.actor"}
@@ -258,7 +246,7 @@ class ScxmlWriter:
                 content = SubElement(SubElement(element, _tag(block)), _tag(tag), attributes)
                 content.set(_own("generated"), "true")
 
-    def _keep(self, element: Element, config: Mapping[str, Any], known: set[str], path: str) -> None:
+    def _keep(self, element: Element, config: Mapping[str, Any], known: Set[str], path: str) -> None:
         """Keep the keys that SCXML has no place for as JSON."""
         more = {}
         for key, value in config.items():
