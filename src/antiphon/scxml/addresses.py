@@ -81,7 +81,7 @@ def _find_session(actor: Any, id: str) -> Any:
     if isinstance(session, dict) and session.get("id") == id:
         return actor
     for ref in snapshot.children.values():
-        found = None if ref is None or ref.actor is None else _find_session(ref.actor, id)
-        if found is not None:
-            return found
+        session_actor = None if ref is None or ref.actor is None else _find_session(ref.actor, id)
+        if session_actor is not None:
+            return session_actor
     return None

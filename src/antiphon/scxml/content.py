@@ -163,13 +163,13 @@ class Block:
             self.effects.append(effects.Cancel(id, every=True))
 
     def _if(self, element: JsonElement) -> None:
-        taken = self.realm.holds(element.get("cond", ""))
+        is_chosen = self.realm.holds(element.get("cond", ""))
         for child in element.get("content", ()):
             if child["do"] in ("else", "elseif"):
-                if taken:
+                if is_chosen:
                     return
-                taken = child["do"] == "else" or self.realm.holds(child.get("cond", ""))
-            elif taken:
+                is_chosen = child["do"] == "else" or self.realm.holds(child.get("cond", ""))
+            elif is_chosen:
                 self._evaluate(child)
 
     def _foreach(self, element: JsonElement) -> None:

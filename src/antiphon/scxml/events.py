@@ -46,9 +46,9 @@ def script_event(event: Mapping[str, Any] | None) -> dict[str, Any] | None:
         return None
     fields = event.get("scxml", {})
     data = event.get("data") if event.get("output") is None else event["output"]
-    shown = {"name": scxml_name(event["type"]), "type": fields.get("kind", "platform")}
-    shown.update({key: fields[key] for key in FIELDS if key in fields})
-    return shown if data is None else {**shown, "data": data}
+    variable = {"name": scxml_name(event["type"]), "type": fields.get("kind", "platform")}
+    variable.update({key: fields[key] for key in FIELDS if key in fields})
+    return variable if data is None else {**variable, "data": data}
 
 
 def scxml_name(type: str) -> str:

@@ -144,7 +144,7 @@ class DocumentLoader:
         )
         names.receiving = ReceiveOp()
         names.resolve = self.resolve
-        bound = {
+        chart = {
             **_with_outputs(config),
             "context": partial(_first_context, document.name),
             "output": lambda context, event: event.get("output"),
@@ -152,7 +152,7 @@ class DocumentLoader:
             **({} if self.version is None else {"version": self.version}),
         }
         try:
-            return Machine(bound, names)
+            return Machine(chart, names)
         except ChartError as error:
             raise ScxmlError(f"{document.name}: {error.path or '(root)'}: {error.problem}") from error
 
@@ -168,11 +168,11 @@ def _first_context(name: str, *, scope: Any) -> dict[str, Any]:
 def _with_outputs(config: Config) -> Config:
     """Return a chart in which final states give what `donedata` evaluated."""
     states = {key: _with_outputs(state) for key, state in config.get("states", {}).items()}
-    bound = {**config, **({"states": states} if states else {})}
+    chart = {**config, **({"states": states} if states else {})}
     if config.get("type") == "final" and any(action["type"] == "scxml.donedata" for action in _actions(config)):
         id = config["id"]
-        bound["output"] = lambda context: context["done"].get(id)
-    return bound
+        chart["output"] = lambda context: context["done"].get(id)
+    return chart
 
 
 def _actions(config: Config) -> list[Any]:

@@ -73,8 +73,10 @@ class ScxmlWriter:
 
     def _add_end(self, root: Element, state: Element) -> None:
         """End the document when the state around all others is done, as the machine ends then."""
-        done = SubElement(state, _tag("transition"), {"event": f"done.state.{self.machine.id}", "target": ANY_END})
-        done.set(_own("generated"), "true")
+        transition = SubElement(
+            state, _tag("transition"), {"event": f"done.state.{self.machine.id}", "target": ANY_END}
+        )
+        transition.set(_own("generated"), "true")
         SubElement(root, _tag("final"), {"id": ANY_END}).set(_own("generated"), "true")
 
     def _add_states(self, element: Element, node: Node) -> None:
@@ -161,8 +163,8 @@ class ScxmlWriter:
             if config.get(key) is not None:
                 self.problems.append(f"{path}.{key}: SCXML has no such key")
         attributes = {"type": "actor", "src": invoke.src, "id": invoke.id, _own("invoke"): "true"}
-        written = SubElement(element, _tag("invoke"), attributes)
-        self._keep(written, {**config, **({} if config.get("id") is None else {"ownId": True})}, INVOKE_KEYS, path)
+        invocation = SubElement(element, _tag("invoke"), attributes)
+        self._keep(invocation, {**config, **({} if config.get("id") is None else {"ownId": True})}, INVOKE_KEYS, path)
 
     def _transitions(self, node: Node) -> Iterator[tuple[str, Transition]]:
         """Yield the transitions of a node, each with its place in the chart; in SCXML, exact names come first."""
@@ -199,19 +201,19 @@ class ScxmlWriter:
             self.problems.append(f"{transition.config.get('target')}: SCXML has no routes")
             return
         config = transition.config
-        written = SubElement(element, _tag("transition"))
+        copy = SubElement(element, _tag("transition"))
         kind, _, name = place.partition(" ")
         if kind != "always":
-            written.set("event", _event_name(transition))
+            copy.set("event", _event_name(transition))
         if kind not in ("on", "always") or name.startswith("xstate."):
-            written.set(_own("place"), place)
-        restore_guard(written, config.get("guard"), place, self._set_guard)
+            copy.set(_own("place"), place)
+        restore_guard(copy, config.get("guard"), place, self._set_guard)
         if transition.targets is not None:
-            written.set("target", " ".join(target.id for target in transition.targets))
-            self._keep_target(written, config["target"])
-            self._set_type(written, transition)
-        self._keep(written, config, TRANSITION_KEYS, transition.source.id)
-        self._add_actions(written, config.get("actions"), f"{transition.source.id}.{place}")
+            copy.set("target", " ".join(target.id for target in transition.targets))
+            self._keep_target(copy, config["target"])
+            self._set_type(copy, transition)
+        self._keep(copy, config, TRANSITION_KEYS, transition.source.id)
+        self._add_actions(copy, config.get("actions"), f"{transition.source.id}.{place}")
 
     def _set_guard(self, element: Element, guard: Any, path: str) -> None:
         type, params = self._named(guard, path)
