@@ -96,6 +96,13 @@ def test_what_is_not_carried_over_is_listed_with_exit_code_1(tmp_path):
     ]
 
 
+def test_the_outcome_is_printed_as_json(lamp, tmp_path):
+    output = tmp_path / "lamp.json"
+    result = antiphon("chart", "convert", lamp, output, "--json")
+
+    assert json.loads(result.stdout) == {"file": str(output), "lost": []}
+
+
 def test_a_file_is_replaced_only_with_force(lamp, tmp_path):
     output = tmp_path / "lamp.json"
     output.write_text("mine")
