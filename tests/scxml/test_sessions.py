@@ -274,7 +274,7 @@ def test_two_sessions_of_one_machine_have_variables_of_their_own():
         actor.send({"type": "add"})
 
     assert [actor.get_snapshot().context["data"]["n"] for actor in (one, two)] == [2, 1]
-    ids = {actor.get_snapshot().context["session"]["_sessionid"] for actor in (one, two)}
+    ids = {actor.get_snapshot().context["session"]["id"] for actor in (one, two)}
     assert len(ids) == 2
 
 

@@ -1,8 +1,17 @@
 """The 316 scripts of the SCION test framework, with the domains of the recommendation and with those of SCION."""
 
+import tarfile
+
 import pytest
 
-from tests.scxml.suite import names, problem_of
+from tests.scxml.suite import ARCHIVE, names, problem_of
+
+
+def test_the_archive_has_the_licence_of_its_files():
+    with tarfile.open(ARCHIVE) as archive:
+        licence = archive.extractfile("LICENSE.txt")
+        assert licence is not None
+        assert b"Apache License" in licence.read(200)
 
 
 @pytest.mark.parametrize("domains", ["w3c", "lca"])

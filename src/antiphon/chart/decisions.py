@@ -215,7 +215,9 @@ def candidates(node: Node, event_type: str) -> tuple[Transition, ...]:
 
 def _scxml_candidates(node: Node, event_type: str) -> tuple[Transition, ...]:
     """Return a node's transitions for an event type by the rules of SCXML, where `a` also matches `a.b`."""
-    keys = [key for key in node.on if matches_descriptor(event_type, key) or event_type.startswith(f"{key}.")]
+    # Done events of the engine end with the id of a state, in which a dot leads to an inner state.
+    prefixes = () if is_reserved(event_type) else tuple(key for key in node.on if event_type.startswith(f"{key}."))
+    keys = [key for key in node.on if matches_descriptor(event_type, key) or key in prefixes]
     keys.sort(key=lambda key: (key != "*", len(key)), reverse=True)
     return tuple(transition for key in keys for transition in node.on[key])
 

@@ -80,18 +80,11 @@ class Step:
         """Take one event until the machine is at rest; `decided` is the decision, if it has been made already."""
         self._load(snapshot)
         work = self.work
-        type = event["type"]
         work.event = event
-        if work.machine.receiving is not None:
-            work.machine.receiving.run(work)  # SCXML: what comes before an event; it may replace it
-            event = work.event
-            if event is None:  # which only had to be passed on
-                self._settle()
-                return self._publish()
-            type = event["type"]
+        if work.machine.scxml:
+            return self._advance_by_scxml()
+        type = event["type"]
         if type == STOP:
-            if work.machine.scxml:
-                self._exit_all()
             self._stop_children(forget=True)
             return self._end("stopped", None)
         if type in work.machine.timeouts:
@@ -99,11 +92,33 @@ class Step:
         if type != INIT:
             leaf = decided or decide(work.configuration, type, work.context, event, work)
             self.handled = bool(leaf.selected)
-            if work.machine.scxml:
-                self.handled = self.handled or bool(work.queue or work.effects)
-            elif not leaf.selected and type.startswith(ACTOR_ERROR):
+            if not leaf.selected and type.startswith(ACTOR_ERROR):
                 self._stop_children(forget=True)
                 return self._end("error", event.get("error"))
+            self._take(leaf.plan_with(work.history), leaf.selected)
+        self._settle()
+        return self._publish()
+
+    def _advance_by_scxml(self) -> Snapshot[Any]:
+        """Take one event by the rules of SCXML.
+
+        A machine that is stopped runs its exit actions, an actor that fails is an event like others, and the operation
+        of the machine that receives events comes first: it may replace the event, or consume it.
+        """
+        work = self.work
+        machine = work.machine
+        if machine.receiving is not None:
+            machine.receiving.run(work)
+        type = None if work.event is None else work.event["type"]
+        if type == STOP:
+            self._exit_all()
+            self._stop_children(forget=True)
+            return self._end("stopped", None)
+        if type in machine.timeouts:
+            work.effects.append(Cancel(machine.timeouts[type]))
+        if type is not None and type != INIT:
+            leaf = decide(work.configuration, type, work.context, work.event, work)
+            self.handled = bool(leaf.selected or work.queue or work.effects)
             self._take(leaf.plan_with(work.history), leaf.selected)
         self._settle()
         return self._publish()

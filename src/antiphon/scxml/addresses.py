@@ -26,7 +26,7 @@ class Address(NamedTuple):
 
 def find_address(work: Work, target: str | None) -> Address:
     """Return the address of a target; raise `ContentError` if it is not one."""
-    if target is None or target == own_locations(work)[PROCESSOR]:
+    if target is None or target == own_location(work.context):
         return Address(target, SELF, True)
     if target == PARENT:
         return _parent_address(work)
@@ -38,17 +38,19 @@ def find_address(work: Work, target: str | None) -> Address:
     raise ContentError("error.execution", f"not a target: {target!r}; write #_parent, #_scxml_SESSION or #_INVOKEID")
 
 
-def own_locations(work: Work) -> dict[str, str]:
-    """Return the locations of the session of a step, by event processor."""
-    return {kind: place["location"] for kind, place in work.context["session"]["_ioprocessors"].items()}
+def own_location(context: Any, processor: str = PROCESSOR) -> str:
+    """Return the location of the session of a context, for an event processor."""
+    id = context["session"]["id"]
+    return f"http://localhost/{id}" if processor == HTTP_PROCESSOR else f"{SESSION}{id}"
 
 
-def system_variables(id: str, name: str) -> dict[str, Any]:
-    """Return the system variables of a session."""
-    scxml = {"location": f"{SESSION}{id}"}
-    http = {"location": f"http://localhost/{id}"}
+def system_variables(context: Any) -> dict[str, Any]:
+    """Return the system variables of the session of a context."""
+    session = context["session"]
+    scxml = {"location": own_location(context)}
+    http = {"location": own_location(context, HTTP_PROCESSOR)}
     processors = {PROCESSOR: scxml, "scxml": scxml, HTTP_PROCESSOR: http, "basichttp": http}
-    return {"_sessionid": id, "_name": name, "_ioprocessors": processors, "_x": {}}
+    return {"_sessionid": session["id"], "_name": session["name"], "_ioprocessors": processors, "_x": {}}
 
 
 def is_ended(ref: ActorRef) -> bool:
@@ -76,10 +78,10 @@ def _find_session(actor: Any, id: str) -> Any:
     if not isinstance(snapshot, Snapshot) or actor.is_stopped:
         return None
     session = snapshot.live_context.get("session")
-    if isinstance(session, dict) and session.get("_sessionid") == id:
+    if isinstance(session, dict) and session.get("id") == id:
         return actor
     for ref in snapshot.children.values():
-        found = None if ref is None or ref.actor is None else _find_session(ref.actor, id)
-        if found is not None:
-            return found
+        session_actor = None if ref is None or ref.actor is None else _find_session(ref.actor, id)
+        if session_actor is not None:
+            return session_actor
     return None

@@ -10,7 +10,7 @@ from typing import Any
 
 from antiphon.chart import effects
 from antiphon.chart.work import Work
-from antiphon.scxml.addresses import Address, find_address, own_locations
+from antiphon.scxml.addresses import Address, find_address, own_location, system_variables
 from antiphon.scxml.elements import JsonElement, LocatedJson
 from antiphon.scxml.errors import ContentError, ScxmlError
 from antiphon.scxml.events import DELIVER, HTTP_PROCESSOR, PROCESSOR, make_event, script_event
@@ -22,6 +22,7 @@ LITERAL = re.compile(r"\s*'([^'\\\n]*)'\s*")
 DELAY = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|m|h|d)?\s*", re.ASCII)
 UNITS = {"ms": 1, None: 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 PROCESSORS = (None, "scxml", PROCESSOR)
+HTTP_NAMES = ("basichttp", HTTP_PROCESSOR)
 
 
 class Block:
@@ -162,13 +163,13 @@ class Block:
             self.effects.append(effects.Cancel(id, every=True))
 
     def _if(self, element: JsonElement) -> None:
-        taken = self.realm.holds(element.get("cond", ""))
+        is_chosen = self.realm.holds(element.get("cond", ""))
         for child in element.get("content", ()):
             if child["do"] in ("else", "elseif"):
-                if taken:
+                if is_chosen:
                     return
-                taken = child["do"] == "else" or self.realm.holds(child.get("cond", ""))
-            elif taken:
+                is_chosen = child["do"] == "else" or self.realm.holds(child.get("cond", ""))
+            elif is_chosen:
                 self._evaluate(child)
 
     def _foreach(self, element: JsonElement) -> None:
@@ -209,12 +210,12 @@ class Block:
         target = self.text(element, "target")
         processor = self.text(element, "type")
         delay_ms = read_delay(self.text(element, "delay"))
-        locations = own_locations(self.work)
-        is_http = processor in ("basichttp", HTTP_PROCESSOR) and target == locations[HTTP_PROCESSOR]
+        context = self.work.context
+        is_http = processor in HTTP_NAMES and target == own_location(context, HTTP_PROCESSOR)
         if processor not in PROCESSORS and not is_http:
             raise ContentError("error.execution", f"no event processor for {processor!r} with target {target!r}")
         kind = HTTP_PROCESSOR if is_http else PROCESSOR
-        fields = {"sendid": id, "origin": locations[PROCESSOR], "origintype": kind}
+        fields = {"sendid": id, "origin": own_location(context), "origintype": kind}
         data = self.payload(element)
         if target == "#_internal":
             self._queue(make_event(name, "internal", data, **fields))
@@ -243,9 +244,8 @@ def enter_for(work: Work) -> Realm:
 
 def enter_at(context: Any, event: Any, nodes: Any) -> Realm:
     """Return the realm, entered with the variables of a context."""
-    session = context["session"]
     active = [node.id for node in nodes if node.parent is not None]
-    return enter_realm(context["data"], script_event(event), active, session)
+    return enter_realm(context["data"], script_event(event), active, system_variables(context))
 
 
 def read_delay(text: str | None) -> float:

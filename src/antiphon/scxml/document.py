@@ -58,9 +58,9 @@ class ScxmlDocument:
             self._name_states(child)
 
     def _free_id(self, element: Element) -> str:
-        taken = {state.get("id") for state in self.root.iter()}
+        ids = {state.get("id") for state in self.root.iter()}
         number = len(self.ids)
-        while f"{tag_of(element)}.{number}" in taken:
+        while f"{tag_of(element)}.{number}" in ids:
             number += 1
         return f"{tag_of(element)}.{number}"
 
@@ -207,18 +207,18 @@ class ScxmlDocument:
                 transitions.append(transition)
             else:
                 put_at(config, place.split(" "), self._transition(transition, None))
-        named = [(transition, (transition.get("event") or "").split()) for transition in transitions]
-        is_ordered = not self.is_xstate and is_order_relevant([names for _, names in named if names])
-        for transition, descriptors in named:
+        pairs = [(transition, (transition.get("event") or "").split()) for transition in transitions]
+        is_ordered = not self.is_xstate and is_order_relevant([names for _, names in pairs if names])
+        for transition, descriptors in pairs:
             if not descriptors:
                 config["always"].append(self._transition(transition, None))
             elif is_ordered:
                 # The engine tries exact names first; under one wildcard the document's order counts.
                 config["on"].setdefault("*", []).append(self._transition(transition, descriptors))
             else:
-                written = self._transition(transition, None)
+                transition_config = self._transition(transition, None)
                 for key in (key for descriptor in descriptors for key in self._keys(descriptor)):
-                    config["on"].setdefault(key, []).append(written)
+                    config["on"].setdefault(key, []).append(transition_config)
 
     def _keys(self, descriptor: str) -> list[str]:
         return [descriptor] if self.is_xstate else engine_descriptors(descriptor)
@@ -237,17 +237,17 @@ class ScxmlDocument:
 
     def _target(self, element: Element) -> Any:
         """Return the target of a transition, as a chart wrote it if it was written from one."""
-        written = own_attribute(element, "target")
-        if written is not None:
-            return json.loads(written) if written.startswith("[") else written
+        target = own_attribute(element, "target")
+        if target is not None:
+            return json.loads(target) if target.startswith("[") else target
         return [self._reference(target, element) for target in self._targets(element)]
 
     def _guard(self, element: Element, descriptors: list[str] | None) -> Any:
-        named = own_attribute(element, "guard")
-        if named is not None:
+        name = own_attribute(element, "guard")
+        if name is not None:
             if descriptors is not None or element.get("cond") is not None:
                 raise ScxmlError(f"line {_line(element)}: a named guard cannot be combined with a condition")
-            return read_named(named, own_attribute(element, "params"))
+            return read_named(name, own_attribute(element, "params"))
         params: Config = {}
         if descriptors is not None:
             params["events"] = " ".join(descriptors)
@@ -270,8 +270,10 @@ class ScxmlDocument:
         """Return the actions of a block: those it names, and one for all its content."""
         elements = list(block)
         content = to_json_elements(elements, self.read)
-        named = named_actions(elements)
-        return [*named, *([{"type": "scxml.content", "params": {"content": content}}] if content else [])]
+        return [
+            *named_actions(elements),
+            *([{"type": "scxml.content", "params": {"content": content}}] if content else []),
+        ]
 
 
 def _data_of(element: Element) -> list[Element]:

@@ -46,9 +46,9 @@ def script_event(event: Mapping[str, Any] | None) -> dict[str, Any] | None:
         return None
     fields = event.get("scxml", {})
     data = event.get("data") if event.get("output") is None else event["output"]
-    shown = {"name": scxml_name(event["type"]), "type": fields.get("kind", "platform")}
-    shown.update({key: fields[key] for key in FIELDS if key in fields})
-    return shown if data is None else {**shown, "data": data}
+    variable = {"name": scxml_name(event["type"]), "type": fields.get("kind", "platform")}
+    variable.update({key: fields[key] for key in FIELDS if key in fields})
+    return variable if data is None else {**variable, "data": data}
 
 
 def scxml_name(type: str) -> str:
@@ -81,7 +81,7 @@ def engine_descriptors(descriptor: str) -> list[str]:
     """Return the descriptors of the engine that match what a descriptor of SCXML matches."""
     plain = _plain(descriptor) or "*"
     is_done = is_match("done.state", [plain]) or is_match(plain, ["done.state"])
-    return [plain, f"xstate.{plain}"] if is_done and plain != "*" else [plain]
+    return [plain, f"xstate.{plain}.*"] if is_done and plain != "*" else [plain]
 
 
 def _plain(descriptor: str) -> str:

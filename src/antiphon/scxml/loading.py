@@ -9,7 +9,6 @@ from xml.etree.ElementTree import Element
 from antiphon.chart.errors import ChartError, EngineError
 from antiphon.chart.machine import Machine
 from antiphon.chart.names import Implementations
-from antiphon.scxml.addresses import system_variables
 from antiphon.scxml.document import Config, ScxmlDocument
 from antiphon.scxml.errors import ScxmlError
 from antiphon.scxml.operations import ACTIONS, ACTORS, GUARDS, PREFIX, ReceiveOp
@@ -145,7 +144,7 @@ class DocumentLoader:
         )
         names.receiving = ReceiveOp()
         names.resolve = self.resolve
-        bound = {
+        chart = {
             **_with_outputs(config),
             "context": partial(_first_context, document.name),
             "output": lambda context, event: event.get("output"),
@@ -153,7 +152,7 @@ class DocumentLoader:
             **({} if self.version is None else {"version": self.version}),
         }
         try:
-            return Machine(bound, names)
+            return Machine(chart, names)
         except ChartError as error:
             raise ScxmlError(f"{document.name}: {error.path or '(root)'}: {error.problem}") from error
 
@@ -163,17 +162,17 @@ def _first_context(name: str, *, scope: Any) -> dict[str, Any]:
         id = scope.new_id()
     except EngineError:  # a pure step that was not given `new_id`
         id = name
-    return {"data": {}, "session": system_variables(id, name), "sends": 0, "bound": [], "done": {}}
+    return {"data": {}, "session": {"id": id, "name": name}, "sends": 0, "bound": [], "done": {}}
 
 
 def _with_outputs(config: Config) -> Config:
     """Return a chart in which final states give what `donedata` evaluated."""
     states = {key: _with_outputs(state) for key, state in config.get("states", {}).items()}
-    bound = {**config, **({"states": states} if states else {})}
+    chart = {**config, **({"states": states} if states else {})}
     if config.get("type") == "final" and any(action["type"] == "scxml.donedata" for action in _actions(config)):
         id = config["id"]
-        bound["output"] = lambda context: context["done"].get(id)
-    return bound
+        chart["output"] = lambda context: context["done"].get(id)
+    return chart
 
 
 def _actions(config: Config) -> list[Any]:

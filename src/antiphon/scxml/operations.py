@@ -7,12 +7,12 @@ from antiphon.chart.actions import Action
 from antiphon.chart.effects import SendTo
 from antiphon.chart.errors import EngineError
 from antiphon.chart.guards import StateGuard
-from antiphon.chart.nodes import Node
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.steps import INIT, STOP
 from antiphon.chart.work import Work
 from antiphon.scxml.addresses import find_address, is_ended
 from antiphon.scxml.content import Block, enter_at
+from antiphon.scxml.elements import JsonElement
 from antiphon.scxml.errors import ContentError
 from antiphon.scxml.events import DELIVER, is_match, make_event, receive_event, script_event
 
@@ -25,7 +25,7 @@ ACTOR_TYPE = "actor"  # an actor of the program, by its name
 class ContentOp:
     """Evaluate a block of content."""
 
-    def __init__(self, params: Any) -> None:
+    def __init__(self, params: JsonElement) -> None:
         self.elements = params["content"]
 
     def run(self, work: Work) -> None:
@@ -38,15 +38,15 @@ class ContentOp:
 class BeginOp:
     """Create the variables of a session and run the scripts of its document."""
 
-    def __init__(self, params: Any) -> None:
+    def __init__(self, params: JsonElement) -> None:
         self.params = params
 
     def run(self, work: Work) -> None:
         """Declare all variables, then set them in document order."""
         block = Block(work)
         data = self.params.get("data", ())
-        given = work.event.get("input") if work.event["type"] == INIT else None
-        values = given if isinstance(given, dict) else {}
+        input = work.event.get("input") if work.event["type"] == INIT else None
+        values = input if isinstance(input, dict) else {}
         for name in (*(element["id"] for element in data), *self.params.get("late", ())):
             block.attempt(partial(block.realm.declare, name), {"do": "data"})
         top = set(self.params.get("top", ()))
@@ -61,7 +61,7 @@ class BeginOp:
 class BindOp:
     """Set the variables of a state when it is first entered."""
 
-    def __init__(self, params: Any) -> None:
+    def __init__(self, params: JsonElement) -> None:
         self.state = params["state"]
         self.data = params["data"]
 
@@ -79,27 +79,27 @@ class BindOp:
 class DonedataOp:
     """Evaluate the data of a final state."""
 
-    def __init__(self, params: Any) -> None:
+    def __init__(self, params: JsonElement) -> None:
         self.state = params["state"]
         self.element = params["element"]
 
     def run(self, work: Work) -> None:
         """Put the data into the context, where the output of the state finds it."""
         block = Block(work)
-        done = {key: value for key, value in work.context["done"].items() if key != self.state}
+        others = {key: value for key, value in work.context["done"].items() if key != self.state}
         try:
             data = block.payload(self.element)
         except ContentError as error:
             block.fail(error, self.element)
             data = None
-        block.changes["done"] = done if data is None else {**done, self.state: data}
+        block.changes["done"] = others if data is None else {**others, self.state: data}
         block.close()
 
 
 class InvokeOp:
     """Start the session, or the actor of the program, that a state invokes."""
 
-    def __init__(self, config: Any) -> None:
+    def __init__(self, config: JsonElement) -> None:
         self.id = config["id"]
         self.input = config["input"]
 
@@ -168,7 +168,7 @@ class ReceiveOp:
                 if invoke.src == INVOKE:
                     self._pass_on(work, invoke.id, invoke.input)
 
-    def _pass_on(self, work: Work, id: str, input: Any) -> None:
+    def _pass_on(self, work: Work, id: str, input: JsonElement) -> None:
         ref = work.children.get(id)
         if ref is None:
             return
@@ -192,7 +192,7 @@ def _deliver(work: Work) -> None:
     work.event = None
 
 
-def _finalize(work: Work, input: Any) -> None:
+def _finalize(work: Work, input: JsonElement) -> None:
     block = Block(work)
     if input["finalize"]:
         block.run(input["finalize"])
@@ -211,24 +211,24 @@ def _store(block: Block, value: Any, location: str) -> None:
     block.realm.assign(location)
 
 
-def set_variable(block: Block, element: Any, given: Any) -> None:
-    """Set a variable to the value it is given, or to that of its element."""
+def set_variable(block: Block, element: JsonElement, value: Any) -> None:
+    """Set a variable to a value, or to that of its element if it is None."""
 
     def evaluate() -> None:
-        if given is None:
+        if value is None:
             block.put(element["value"])
         else:
-            block.realm.put_json(given)
+            block.realm.put_json(value)
         block.realm.assign(element["id"])
 
     block.attempt(evaluate, element)
 
 
-def test_condition(context: Any, event: Any, params: Any, nodes: frozenset[Node]) -> bool:
+def test_condition(context: Any, event: Any, params: Any, nodes: frozenset[Any]) -> bool:
     """Return whether an event has one of the names of a transition, and its condition is true."""
     if "events" in params:
-        shown = script_event(event)
-        if shown is None or not is_match(shown["name"], params["events"].split()):
+        variable = script_event(event)
+        if variable is None or not is_match(variable["name"], params["events"].split()):
             return False
     return "cond" not in params or enter_at(context, event, nodes).holds(params["cond"])
 

@@ -15,11 +15,11 @@ def restore_block(block: Element, elements: Iterable[JsonElement]) -> None:
     """Add elements of content to a block."""
     for element in elements:
         attributes = {key: str(value) for key, value in element.items() if key not in CHILDREN and key != "src"}
-        written = _add(block, element["do"], attributes)
+        copy = _add(block, element["do"], attributes)
         if "text" in element:
-            written.text = element["text"]
-        restore_block(written, element.get("content", ()))
-        _add_payload(written, element, inline=element["do"] in ("assign", "data"))
+            copy.text = element["text"]
+        restore_block(copy, element.get("content", ()))
+        _add_payload(copy, element, inline=element["do"] in ("assign", "data"))
 
 
 def restore_guard(element: Element, guard: Any, place: str, set_guard: SetGuard) -> None:
@@ -55,10 +55,10 @@ def restore_invoke(element: Element, config: Mapping[str, Any]) -> None:
     """Add an invocation."""
     input = config["input"]
     attributes = {key: value for key, value in input.items() if key not in CHILDREN}
-    written = _add(element, "invoke", {"id": config["id"], **attributes})
-    _add_payload(written, input, inline=False)
+    invoke = _add(element, "invoke", {"id": config["id"], **attributes})
+    _add_payload(invoke, input, inline=False)
     if "finalize" in input:
-        restore_block(_add(written, "finalize", {}), input["finalize"])
+        restore_block(_add(invoke, "finalize", {}), input["finalize"])
 
 
 def _add_payload(element: Element, source: JsonElement, *, inline: bool) -> None:
@@ -80,8 +80,8 @@ def _add_payload(element: Element, source: JsonElement, *, inline: bool) -> None
 
 def _actions(config: Mapping[str, Any], *types: str) -> list[Any]:
     entry = config.get("entry") or ()
-    listed = entry if isinstance(entry, list | tuple) else [entry]
-    return [action for action in listed if isinstance(action, Mapping) and action.get("type") in types]
+    actions = entry if isinstance(entry, list | tuple) else [entry]
+    return [action for action in actions if isinstance(action, Mapping) and action.get("type") in types]
 
 
 def _add(element: Element, tag: str, attributes: Mapping[str, str]) -> Element:

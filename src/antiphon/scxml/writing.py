@@ -5,31 +5,19 @@ attributes of Antiphon, and elements that only other interpreters need are marke
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, register_namespace, tostring
 
+from antiphon.chart.build import NODE_KEYS
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import COMPOUND, FINAL, HISTORY, PARALLEL, Invoke, Node, Transition
 from antiphon.scxml.restoring import restore_block, restore_data, restore_donedata, restore_guard, restore_invoke
 from antiphon.scxml.xml import ANTIPHON_NAMESPACE, SCXML_NAMESPACE
 
 TAGS = {PARALLEL: "parallel", FINAL: "final", HISTORY: "history"}
-# Keys that become elements or attributes of SCXML; all others of a state are kept as JSON.
-STATE_KEYS = {
-    "id",
-    "type",
-    "initial",
-    "states",
-    "entry",
-    "exit",
-    "on",
-    "always",
-    "after",
-    "invoke",
-    "onDone",
-    "history",
-}
+# Keys that become elements or attributes of SCXML; the others of a state are kept as JSON.
+STATE_KEYS = NODE_KEYS - {"tags", "meta", "description", "output", "target", "route", "order"}
 INVOKE_KEYS = {"id", "src", "onDone", "onError", "onSnapshot", "onTimeout"}
 TRANSITION_KEYS = {"target", "guard", "actions", "reenter"}
 PREFIXES = {"onDone": "done.actor", "onError": "error.actor", "onSnapshot": "snapshot", "onTimeout": "timeout.actor"}
@@ -37,7 +25,7 @@ ANY_END = "(end)"
 RESTORED = ("scxml.begin", "scxml.bind", "scxml.donedata")  # actions that are elements of their own
 
 
-class Writer:
+class ScxmlWriter:
     """Writes a machine as a document, and lists what SCXML cannot express."""
 
     def __init__(self, machine: Machine[Any, Any]) -> None:
@@ -85,8 +73,10 @@ class Writer:
 
     def _add_end(self, root: Element, state: Element) -> None:
         """End the document when the state around all others is done, as the machine ends then."""
-        done = SubElement(state, _tag("transition"), {"event": f"done.state.{self.machine.id}", "target": ANY_END})
-        done.set(_own("generated"), "true")
+        transition = SubElement(
+            state, _tag("transition"), {"event": f"done.state.{self.machine.id}", "target": ANY_END}
+        )
+        transition.set(_own("generated"), "true")
         SubElement(root, _tag("final"), {"id": ANY_END}).set(_own("generated"), "true")
 
     def _add_states(self, element: Element, node: Node) -> None:
@@ -173,8 +163,8 @@ class Writer:
             if config.get(key) is not None:
                 self.problems.append(f"{path}.{key}: SCXML has no such key")
         attributes = {"type": "actor", "src": invoke.src, "id": invoke.id, _own("invoke"): "true"}
-        written = SubElement(element, _tag("invoke"), attributes)
-        self._keep(written, {**config, **({} if config.get("id") is None else {"ownId": True})}, INVOKE_KEYS, path)
+        invocation = SubElement(element, _tag("invoke"), attributes)
+        self._keep(invocation, {**config, **({} if config.get("id") is None else {"ownId": True})}, INVOKE_KEYS, path)
 
     def _transitions(self, node: Node) -> Iterator[tuple[str, Transition]]:
         """Yield the transitions of a node, each with its place in the chart; in SCXML, exact names come first."""
@@ -211,19 +201,19 @@ class Writer:
             self.problems.append(f"{transition.config.get('target')}: SCXML has no routes")
             return
         config = transition.config
-        written = SubElement(element, _tag("transition"))
+        copy = SubElement(element, _tag("transition"))
         kind, _, name = place.partition(" ")
         if kind != "always":
-            written.set("event", _event_name(transition))
+            copy.set("event", _event_name(transition))
         if kind not in ("on", "always") or name.startswith("xstate."):
-            written.set(_own("place"), place)
-        restore_guard(written, config.get("guard"), place, self._set_guard)
+            copy.set(_own("place"), place)
+        restore_guard(copy, config.get("guard"), place, self._set_guard)
         if transition.targets is not None:
-            written.set("target", " ".join(target.id for target in transition.targets))
-            self._keep_target(written, config["target"])
-            self._set_type(written, transition)
-        self._keep(written, config, TRANSITION_KEYS, transition.source.id)
-        self._add_actions(written, config.get("actions"), f"{transition.source.id}.{place}")
+            copy.set("target", " ".join(target.id for target in transition.targets))
+            self._keep_target(copy, config["target"])
+            self._set_type(copy, transition)
+        self._keep(copy, config, TRANSITION_KEYS, transition.source.id)
+        self._add_actions(copy, config.get("actions"), f"{transition.source.id}.{place}")
 
     def _set_guard(self, element: Element, guard: Any, path: str) -> None:
         type, params = self._named(guard, path)
@@ -258,7 +248,7 @@ class Writer:
                 content = SubElement(SubElement(element, _tag(block)), _tag(tag), attributes)
                 content.set(_own("generated"), "true")
 
-    def _keep(self, element: Element, config: Mapping[str, Any], known: set[str], path: str) -> None:
+    def _keep(self, element: Element, config: Mapping[str, Any], known: Set[str], path: str) -> None:
         """Keep the keys that SCXML has no place for as JSON."""
         more = {}
         for key, value in config.items():
@@ -274,7 +264,7 @@ class Writer:
 
 def to_scxml(machine: Machine[Any, Any]) -> tuple[str, list[str]]:
     """Return a machine as an SCXML document, and what SCXML cannot express of it."""
-    writer = Writer(machine)
+    writer = ScxmlWriter(machine)
     text = writer.write()
     return text, list(dict.fromkeys(writer.problems))
 

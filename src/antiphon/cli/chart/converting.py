@@ -21,7 +21,7 @@ SUFFIXES = (".json", ".yaml", ".yml", ".scxml", ".mmd", ".dot", ".gv")
 
 def add_convert(commands: Subcommands) -> None:
     """Add the subcommand."""
-    parser = commands.add("convert", convert, "write a chart in another format: JSON, YAML, SCXML, Mermaid or dot")
+    parser = commands.add("convert", convert, "write a chart as JSON, YAML, SCXML, Mermaid or dot", json=True)
     parser.add_argument("chart", metavar="IN", help="JSON, YAML or SCXML file, machine, or module:machine")
     parser.add_argument("output", metavar="OUT", type=Path, help=f"file whose name ends in {', '.join(SUFFIXES)}")
     help = "rules that the written chart follows (default: those of IN)"
@@ -44,6 +44,9 @@ def convert(options: argparse.Namespace) -> int:
         output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write {output}: {error.strerror or error}") from error
+    if options.json:
+        print_lines([json.dumps({"file": str(output), "lost": lost}, indent=2)])
+        return FAILED if lost else DONE
     print_lines([str(output)])
     for problem in lost:
         print_error("chart convert", f"not carried over: {sanitize_line(problem)}", FAILED)
@@ -70,9 +73,7 @@ def _beyond_xstate(config: dict[str, Any], path: str) -> list[str]:
     target = initial.get("target") if isinstance(initial, dict) else initial
     if isinstance(target, list):
         config["initial"] = next(iter(config["states"]))
-        problems.append(
-            f"{path}.initial: XState has one initial state, which is a child: {config['initial']!r} is taken"
-        )
+        problems.append(f"{path}.initial: XState has one initial state, a child; {config['initial']!r} is taken")
     if config.get("type") == "history" and config.pop("entry", None):
         problems.append(f"{path}.entry: XState has no actions for a history without memory")
     for key, state in (config.get("states") or {}).items():
