@@ -16,6 +16,7 @@ from antiphon.messages import user
 from antiphon.testing import FakeLLM
 from antiphon.threads.reply import request_of
 from tests.fixtures.chats import script
+from tests.fixtures.screen import Screen
 
 PNG = b"\x89PNG\r\n\x1a\n..."
 DOG = {
@@ -215,6 +216,23 @@ def test_nothing_is_stored_without_a_store(tmp_path, store, capsys):
 
     assert capsys.readouterr().out == "Hi.\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["script.toml"]
+
+
+def test_a_conversation_without_a_store_leaves_nothing_and_takes_attachments(fake, tmp_path, store):
+    (tmp_path / "a.txt").write_text("First.")
+
+    with Screen("chat", "-m", model_of(fake), "--no-store", "--plain", "-a", tmp_path / "a.txt") as screen:
+        screen.until("> ")
+        screen.type("Then?")
+        screen.until("42 out")
+        screen.type("And?")
+        screen.until("42 out")
+        screen.type("/quit")
+        _, code = screen.end()
+
+    first, second = [request.body["messages"][-1]["content"] for request in fake.requests]
+    assert (code, first, second) == (0, "Then?\n\na.txt\n```\nFirst.\n```", "And?")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt"]
 
 
 @pytest.mark.parametrize("words", [["-c"], ["--thread", "x"], ["--server", "http://h"]])
