@@ -264,6 +264,25 @@ def test_a_model_without_a_price_is_not_asked_if_the_cost_is_limited(fake, capsy
     assert fake.requests == []
 
 
+def test_a_chat_stops_at_its_cost_by_the_prices_of_the_user(tmp_path, monkeypatch, capsys):
+    model = script(tmp_path, [{"text": "Hi."}, {"usage": {"input": 100, "output": 100}}])
+    (tmp_path / "prices.toml").write_text(f'[models."{model}"]\ninput = 1000\noutput = 1000\n')
+    monkeypatch.setenv("ANTIPHON_PRICES", str(tmp_path / "prices.toml"))
+
+    assert main(["chat", "-m", model, "--max-cost", "0.1", "Hello"]) == 1
+    assert "limit reached: $0.10 for this message" in capsys.readouterr().err
+    assert main(["chat", "-m", model, "Hello"]) == 0
+    assert "$0.20" in capsys.readouterr().err
+
+
+def test_a_broken_price_file_is_an_error(tmp_path, monkeypatch, capsys):
+    (tmp_path / "prices.toml").write_text("broken")
+    monkeypatch.setenv("ANTIPHON_PRICES", str(tmp_path / "prices.toml"))
+
+    assert main(["chat", "-m", "scripted:demo", "Hello"]) == 2
+    assert "is not valid" in capsys.readouterr().err
+
+
 def test_a_model_of_this_machine_takes_no_pictures(tmp_path, monkeypatch, capsys):
     (tmp_path / "b.png").write_bytes(PNG)
     monkeypatch.setattr("antiphon.cli.chat.client.WITHOUT_IMAGES", "scripted:")
