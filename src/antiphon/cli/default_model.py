@@ -63,7 +63,7 @@ def choose_model(
         _local_source(reference)  # fails on an unknown model
         return describe(reference)
     models = list_models()
-    choice = describe(_first(models, last_resort))
+    choice = describe(first_usable(models, last_resort))
     if choice.reference.partition(":")[0] not in DEFAULTS:
         _check_keys(environment)
     problem = next((row.why for row in models if row.reference == LOCAL and not row.usable), "")
@@ -86,7 +86,8 @@ def _check_keys(environment: Mapping[str, str]) -> None:
         raise UsageError(f"{error.message}; or name a model with -m") from error
 
 
-def _first(models: list[ModelListing], last_resort: str) -> str:
+def first_usable(models: list[ModelListing], last_resort: str) -> str:
+    """Return the default model of the first provider that is usable, else a local model, else the last resort."""
     usable = {row.reference for row in models if row.usable}
     providers = {reference.partition(":")[0] for reference in usable}
     for provider, model in DEFAULTS.items():

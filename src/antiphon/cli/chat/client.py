@@ -1,4 +1,4 @@
-"""Client of one chat: sends messages and prints what follows, on the background loop."""
+"""Client of one chat: sends messages and prints what follows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -45,6 +45,7 @@ class ChatClient:
         if self._window is not None:
             self._window.on_restart = view.line
         self._after: int | str = 0  # the cursor of the activity that was printed last
+        self._is_stopping = False  # asked for while the reply may not have begun yet
 
     @property
     def is_remote(self) -> bool:
@@ -53,6 +54,7 @@ class ChatClient:
 
     async def say(self, text: str) -> ReplyStats:
         """Send a message, with what is attached to it, and print the reply."""
+        self._is_stopping = False
         parts = self._parts(text)
         if self.thread is None:
             self.thread = await self.app.threads.create(CHAT, **{**settings_for(self.config["model"]), **self.config})
@@ -61,6 +63,8 @@ class ChatClient:
         except PlanOpen as error:
             raise _planned(error) from error
         self._attached = ()
+        if self._is_stopping:
+            await self.stop()
         return await self._print(receipt.seq - 1)
 
     def _parts(self, text: str) -> list[Mapping[str, Any]] | None:
@@ -89,7 +93,7 @@ class ChatClient:
         try:
             receipt = await self.app.threads.answer(self.open_thread(), request=open_request["requestId"], **answer)
         except UnknownRequest:
-            self.view.line(TOO_LATE, "error")
+            self.view.line(TOO_LATE if isinstance(decision, LimitDecision) else decision.too_late, "error")
             return await self._print(self._after, stats)
         return await self._print(receipt.seq - 1, stats)
 
@@ -118,7 +122,8 @@ class ChatClient:
         return await self._print((await self.app.threads.resume(self.open_thread())).seq - 1)
 
     async def stop(self) -> None:
-        """Stop the current reply, if any."""
+        """Stop the current reply, or the one that is about to begin."""
+        self._is_stopping = True
         if self.thread is not None:
             with suppress(Refused):
                 await self.app.threads.stop(self.thread)

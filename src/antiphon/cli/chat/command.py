@@ -7,8 +7,8 @@ from pathlib import Path
 from antiphon.cli.chat.composition import compose_request
 from antiphon.cli.frame import CliCommand, UsageError
 from antiphon.cli.lookup import ID_HELP
-from antiphon.cli.options import add_json, add_store, positive_int, positive_number, store_file, used_flags
-from antiphon.cli.windows.access import add_server, start_early
+from antiphon.cli.options import add_json, add_server, add_store, positive_int, positive_number, store_file, used_flags
+from antiphon.cli.windows.early import start_early
 from antiphon.threads import MODES
 
 EXAMPLES = """examples:
@@ -19,7 +19,7 @@ EXAMPLES = """examples:
   antiphon chat --schema 'name, age int' "A dog"   answer as JSON
   antiphon chat -c "And why is it red at dusk?"    continue the last conversation
 
-In a conversation, /help lists the commands. Ctrl-C stops a reply; pressed twice, it quits.
+In a conversation, /help lists the commands. Ctrl-C stops a reply, Ctrl-D quits.
 """
 NO_RICH = "antiphon chat needs rich; run: pip install 'antiphon[cli]', or use --plain"
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from antiphon.agents.plans import BadPlan, load_plan
 from antiphon.cli.config.settings import load_config
-from antiphon.cli.default_model import choose_model, resolve_model
+from antiphon.cli.default_model import ModelChoice, choose_model, resolve_model
 from antiphon.cli.frame import UsageError
 from antiphon.cli.lookup import ID_HELP
-from antiphon.cli.options import add_json, add_no_server, add_store, positive_int, positive_number
+from antiphon.cli.options import add_json, add_server, add_store, positive_int, positive_number
 from antiphon.cli.render.plain import PlainView
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.run.agents import FOLDER
@@ -35,6 +35,8 @@ FOR_NEW = (
 )
 # Settings that an imported or restored run does not bring along.
 FOR_FOREIGN = ("workspace", "mcp", "model", "fallback")
+# Options of this machine, which a server elsewhere does not take.
+LOCAL = ("store", "workspace", "mcp")
 MOST_TASK = 100_000
 SCRIPT = "scripted:agents"  # the fallback where no model is usable
 EXAMPLES = f"""examples:
@@ -76,7 +78,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("-q", "--quiet", action="store_true", help="print only the result")
     add_json(parser, "print each activity as a JSON object, and the result as the last one")
     add_store(parser)
-    add_no_server(parser)
+    add_server(parser)
 
 
 def run_task(options: argparse.Namespace) -> str:
@@ -109,6 +111,12 @@ def run_spec(options: argparse.Namespace) -> RunSpec:
             PlainView(sys.stderr).line(f"{folder.agents}/{warning.file}:{warning.line}: warning: {warning.message}")
     mcp = options.mcp.resolve() if options.mcp is not None else None
     choice = choose_model(options.model, last_resort=SCRIPT, command="run")
+    places = {"workspace": str(workspace), **({} if mcp is None else {"mcp": str(mcp)})}
+    return RunSpec(team.agents, {**run_settings(options, choice), **places}, workspace, folder.servers(), choice)
+
+
+def run_settings(options: argparse.Namespace, choice: ModelChoice) -> dict[str, Any]:
+    """Return the settings of a new run."""
     config = load_config()
     settings = {
         "model": choice.reference,
@@ -120,15 +128,14 @@ def run_spec(options: argparse.Namespace) -> RunSpec:
         "maxCostUsd": options.max_cost or config.get("run", "max-cost"),
         "maxWallMs": round(options.max_time * 1000) if options.max_time is not None else None,
         "graceMs": GRACE_MS,
-        "workspace": str(workspace),
-        "mcp": str(mcp) if mcp is not None else None,
     }
-    set_values = {key: value for key, value in settings.items() if value is not None}
-    return RunSpec(team.agents, set_values, workspace, folder.servers(), choice)
+    return {key: value for key, value in settings.items() if value is not None}
 
 
 def stored_spec(options: argparse.Namespace, config: Mapping[str, Any]) -> RunSpec:
     """Return the specification of a run from its stored settings; its MCP servers are those of today."""
+    if options.server is not None:
+        return RunSpec(config["agents"], config, None)
     workspace = stored_workspace(config)
     mcp = Path(config["mcp"]) if config.get("mcp") else None
     return RunSpec(config["agents"], config, workspace, stored_servers(workspace, options, mcp))
