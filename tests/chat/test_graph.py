@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from antiphon.chat.graph import chat_graph
 from antiphon.chat.lineage import forward_end
-from antiphon.threads.export.graph import Graph, GraphRow, graph_lines, graph_svg
+from antiphon.threads.export.graph import GraphBlock, GraphRow, graph_lines, graph_svg
 from tests.fixtures.conversations import Talk, law
 
 
@@ -111,7 +111,7 @@ def test_a_long_question_is_shortened_and_one_without_words_is_named_by_its_role
 
 
 def test_words_of_a_conversation_are_inert_in_the_picture():
-    svg = graph_svg(Graph("<b>", [GraphRow("<script>alert(1)</script>", None, 0)]))
+    svg = graph_svg(GraphBlock("<b>", [GraphRow("<script>alert(1)</script>", None, 0)]))
 
     assert "<script>" not in svg
     assert "<title>&lt;b&gt;</title>" in svg

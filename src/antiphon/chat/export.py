@@ -19,7 +19,7 @@ from antiphon.threads.export.document import (
     Words,
     format_time,
 )
-from antiphon.threads.export.graph import Graph
+from antiphon.threads.export.graph import GraphBlock
 from antiphon.threads.kinds import Json, Record
 
 SPEAKERS = {"user": "You", "assistant": "Model", "tool": "Tools", "system": "Context"}
@@ -35,7 +35,7 @@ def branch_document(record: Record, branch: str | None) -> Document:
     blocks: list[Block] = []
     parts = sections(record.content, branch)
     if len(parts) > 1:
-        blocks.append(Graph("Branches of this conversation", chat_graph(record.content)))
+        blocks.append(GraphBlock("Branches of this conversation", chat_graph(record.content)))
     for section in parts:
         if len(parts) > 1:
             blocks.append(Heading(f"Branch {section.name}" if section.name else "Left behind"))

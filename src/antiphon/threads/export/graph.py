@@ -29,7 +29,7 @@ class GraphRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class GraphBlock:
     """A tree, drawn; `title` describes it."""
 
     title: str
@@ -49,7 +49,7 @@ def _tracks(rows: Sequence[GraphRow], row: GraphRow) -> str:
     return "│ " * (row.column - 1) + ("├─" if begins else "│ ")
 
 
-def graph_svg(graph: Graph) -> str:
+def graph_svg(graph: GraphBlock) -> str:
     """Draw a graph as an SVG element, in the colours of the page around it."""
     rows = graph.rows
     widest = max((_x(row.column) + COLUMN + 8 * len(row.text) for row in rows), default=COLUMN)

@@ -20,7 +20,7 @@ from antiphon.threads.export.document import (
     Turn,
     Words,
 )
-from antiphon.threads.export.graph import Graph, graph_svg
+from antiphon.threads.export.graph import GraphBlock, graph_svg
 
 CODE = re.compile(r"^```[^\n`]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 PICTURE = re.compile(r"image/(png|jpeg|gif|webp)")
@@ -99,7 +99,7 @@ def _block(block: Block) -> Iterator[str]:
             yield _image(block)
         case Table():
             yield _table(block)
-        case Graph():
+        case GraphBlock():
             yield f'<div class="graph">{graph_svg(block)}</div>\n'
         case Turn():
             yield from _turn(block)

@@ -19,7 +19,7 @@ from antiphon.threads.export.document import (
     Turn,
     Words,
 )
-from antiphon.threads.export.graph import Graph, graph_lines
+from antiphon.threads.export.graph import GraphBlock, graph_lines
 
 FENCE = re.compile(r"`{3,}")
 BAR_CELLS = 20
@@ -59,7 +59,7 @@ def _block(block: Block) -> Iterator[str]:
             yield from (f"![{media_type}]({url or 'inline'})", "")
         case Table():
             yield from (*_table(block), "")
-        case Graph(_, rows):
+        case GraphBlock(_, rows):
             yield from (*_fenced("\n".join(graph_lines(rows)), "text"), "")
         case Turn(speaker, blocks, note):
             yield from (f"### {_one_line(speaker)}{f' · {note}' if note else ''}", "")
