@@ -10,6 +10,7 @@ from antiphon.chat.graph import chat_graph
 from antiphon.chat.lineage import forward_end
 from antiphon.threads.export.graph import GraphBlock, GraphRow, graph_lines, graph_svg
 from tests.fixtures.conversations import Talk, law
+from tests.paths import DOCS
 
 
 def answered(talk, *questions):
@@ -142,6 +143,14 @@ def test_what_follows_on_other_branches_is_not_a_rewind():
     talk = answered(forked(answered(Talk(model="scripted"), "One"), "idea"), "Idea").do("switch", branch="main")
 
     assert forward_end(talk.context) is None
+
+
+def test_the_page_on_the_terminal_shows_a_graph_as_it_is():
+    talk = answered(Talk(model="scripted"), "What is a monad?").do("checkpoint", name="mark")
+    talk = answered(forked(answered(talk, "And in Haskell?"), "idea", turn=1), "And in Python?", "Shorter, please")
+    talk.do("rewind", turns=1).do("switch", branch="main").do("merge", source="idea").do("confirm_merge")
+
+    assert "\n".join(["```text", *lines_of(talk), "```"]) in (DOCS / "chat.md").read_text(encoding="utf-8")
 
 
 STEPS = st.lists(

@@ -68,9 +68,7 @@ def add_show(commands: Subcommands, kind: str | None, noun: str) -> argparse.Arg
     if kind is None:
         part = parser.add_mutually_exclusive_group()
         part.add_argument("--branch", metavar="B", help="a branch other than the current one")
-        part.add_argument(
-            "--tree", action="store_true", help="draw branches, checkpoints, merges, what was left behind"
-        )
+        part.add_argument("--tree", action="store_true", help="draw its branches, checkpoints and merges")
     return parser
 
 
