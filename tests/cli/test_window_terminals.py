@@ -14,7 +14,7 @@ from tests.fixtures.screen import Screen
 from tests.fixtures.scripted_team import calls, says, script
 
 CUT, LEAVE = b"\x03", b"\x04"
-ASKED = "e: show again > "
+ASKED = "allow? > "
 PROMPT = "\n> "
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from antiphon.agents.errors import BadAgents
 from antiphon.agents.file_reading import files_of
 from antiphon.cli.frame import command_name
-from antiphon.cli.input.lines import ask_line, discard_typed_input
+from antiphon.cli.input.lines import ask_line
+from antiphon.cli.input.modes import discard_typed_input
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import clip, escape_invisible, width
 from antiphon.threads.folder_contents import FolderContents, FolderItem, Kind

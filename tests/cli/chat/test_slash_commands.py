@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import io
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,18 @@ class ScriptedLines:
         if line is Interrupted:
             raise Interrupted
         return line
+
+    async def edit(self, text, suffix):
+        return await self.ask("")
+
+    def use_keys(self, keys):
+        return keys == "vi"
+
+    def hide(self):
+        return nullcontext()
+
+    def discard(self):
+        pass
 
 
 @pytest.fixture

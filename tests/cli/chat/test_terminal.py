@@ -7,7 +7,7 @@ from tests.fixtures.chats import ECHO, echo_server, script
 from tests.fixtures.screen import Screen
 
 LEAVE, CUT = b"\x04", b"\x03"
-ASKED = "e: show again > "
+ASKED = "allow? > "
 PROMPT = "\n> "
 
 
@@ -72,7 +72,7 @@ def test_what_a_tool_would_do_is_shown_exactly_and_a_person_decides(tmp_path):
         asked = screen.until(ASKED)
         screen.type("x")  # no answer
         screen.until(ASKED)
-        screen.type("e")
+        screen.type("s")
         again = screen.until(ASKED)
         screen.type("d")
         screen.until("reason (sent to the model) > ")

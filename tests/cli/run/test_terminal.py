@@ -12,7 +12,7 @@ from tests.fixtures.screen import Screen
 from tests.fixtures.scripted_team import calls, decides, says, script
 
 CUT, LEAVE = b"\x03", b"\x04"
-ASKED = "e: show again > "
+ASKED = "allow? > "
 GOOD = "def add(a, b):\n    return a + b\n"
 TWO = ("The first file", "The second file")
 PLAN = '{"steps": ["Write add.py", "Read it"], "confidence": 0.9}'
@@ -141,7 +141,7 @@ def test_a_change_is_denied_and_the_agent_is_told_why(tmp_path, folder):
 def test_a_call_is_shown_to_the_last_character_before_it_is_made(tmp_path, folder):
     with at_work(writer(tmp_path), folder) as screen:
         screen.until(ASKED)
-        screen.type("e")
+        screen.type("s")
         shown = screen.until(ASKED)
         screen.type("a")
         _, code = screen.end()

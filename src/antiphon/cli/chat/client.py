@@ -64,7 +64,7 @@ class ChatClient:
         try:
             receipt = await self.app.threads.answer(self.open_thread(), request=open_request["requestId"], **answer)
         except UnknownRequest:
-            self.view.line(TOO_LATE, "error")
+            self.view.line(TOO_LATE if isinstance(decision, LimitDecision) else decision.too_late, "error")
             return await self._print(self._after, stats)
         return await self._print(receipt.seq - 1, stats)
 

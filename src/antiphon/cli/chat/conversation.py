@@ -5,11 +5,13 @@ import asyncio
 
 from antiphon.chat.record import branch_path
 from antiphon.cli.chat.session import chat_view, open_chat
-from antiphon.cli.chat.slash_commands import run_slash_command
+from antiphon.cli.chat.slash_commands import COMMANDS, run_slash_command
+from antiphon.cli.chat.suggestions import ChatSuggestions
 from antiphon.cli.chat.terminal import NOT_STOPPED, Terminal
 from antiphon.cli.default_model import ModelChoice, choose_model, describe
 from antiphon.cli.frame import DONE
-from antiphon.cli.input.lines import TerminalLines
+from antiphon.cli.input.history import history_file
+from antiphon.cli.input.opening import open_lines
 from antiphon.cli.input.signals import Signals
 from antiphon.cli.input.waiting import WaitAbandoned
 from antiphon.cli.render.units import plural
@@ -30,8 +32,12 @@ async def _hold(options: argparse.Namespace) -> int:
     choice = choose_model(options.model)
     opened = open_chat(options, choice, chat_view(options, is_question=False), stays=True)
     async with opened as client:
-        with Signals() as signals:
-            terminal = Terminal(client, TerminalLines(signals), signals)
+        suggest = ChatSuggestions(client, COMMANDS).suggest
+        with (
+            Signals() as signals,
+            open_lines(signals, is_plain=options.plain, history=history_file(), suggest=suggest) as lines,
+        ):
+            terminal = Terminal(client, lines, signals)
             uses_choice = options.model or client.thread is None
             try:
                 await _greet(terminal, choice if uses_choice else describe(client.config["model"]))

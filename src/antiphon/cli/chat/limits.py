@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from antiphon.cli.input.lines import LineInput, discard_typed_input
+from antiphon.cli.input.lines import LineInput
 from antiphon.cli.render.units import plural
 from antiphon.money import format_usd
 
@@ -31,7 +31,7 @@ class LimitDecision:
 
 async def ask_limit(lines: LineInput, facts: Json) -> LimitDecision:
     """Ask the user whether a chat continues beyond its limit."""
-    discard_typed_input()
+    lines.discard()
     while True:
         answer = (await lines.ask(_question(facts))).strip().lower()
         if answer in ("y", "yes"):

@@ -23,6 +23,8 @@ from antiphon.cli.chat.tree_commands import (
 )
 from antiphon.cli.default_model import describe
 from antiphon.cli.exports import write_export
+from antiphon.cli.input.external_editor import EditorError
+from antiphon.cli.input.lines import EDITING_KEYS
 from antiphon.money import format_usd
 from antiphon.providers.local.sources import absolute_reference
 from antiphon.threads.errors import Refused
@@ -177,6 +179,27 @@ async def _export(terminal: Terminal, words: Words) -> None:
     terminal.view.line(f"exported to {target}")
 
 
+async def _editor(terminal: Terminal, words: Words) -> None:
+    try:
+        text = (await terminal.lines.edit("", ".md")).strip()
+    except EditorError as error:
+        raise Refused(str(error)) from error
+    if not text:
+        raise Refused("nothing to send; the text was empty")
+    terminal.view.markdown("\n".join(f"> {line}" for line in text.split("\n")))
+    await terminal.converse(terminal.client.say(text))
+
+
+async def _keys(terminal: Terminal, words: Words) -> None:
+    name = _required(words, "/keys emacs|vi")
+    keys = next((keys for keys in EDITING_KEYS if keys == name), None)
+    if keys is None:
+        raise Refused("usage: /keys emacs|vi")
+    if not terminal.lines.use_keys(keys):
+        raise Refused("the terminal itself edits lines here; its keys are those of your system")
+    terminal.view.line(f"keys of {keys}")
+
+
 async def _new(terminal: Terminal, words: Words) -> None:
     terminal.client.thread = None
     terminal.branch = "main"
@@ -235,6 +258,8 @@ COMMANDS: Mapping[str, SlashCommand] = {
         SlashCommand("/retry", "request the last reply again", _retry),
         SlashCommand("/resume", "continue a reply that was lost", _resume),
         SlashCommand("/export FILE", "export the conversation to a new .md, .html or .json file", _export),
+        SlashCommand("/editor", "write a message in your editor ($VISUAL or $EDITOR)", _editor),
+        SlashCommand("/keys emacs|vi", "edit with the keys of emacs or vi", _keys),
         SlashCommand("/new", "start a new conversation", _new),
         SlashCommand("/help", "show this help", _help),
         SlashCommand("/quit", "quit, like Ctrl-D", _quit),

@@ -1,9 +1,12 @@
 """The read loop of a conversation: messages, slash commands, permissions and Ctrl-C."""
 
+import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import Any, TypeVar
 
+from antiphon.cli.argument_edits import tool_schema
 from antiphon.cli.chat.client import ChatClient
 from antiphon.cli.chat.limits import LimitDecision, ask_limit, reached_line, unattended_line
 from antiphon.cli.chat.reply_stats import ReplyStats
@@ -16,6 +19,8 @@ from antiphon.cli.permission_prompt import Answerer, PermissionDecision, Termina
 T = TypeVar("T")
 MODEL = "the model"
 PATIENCE_S = 2.0  # how long a reply may take to stop before another Ctrl-C returns to the prompt
+# A path such as /usr/bin, and a text of several lines, are messages.
+COMMAND = re.compile(r"/[^/\s]*([^\S\n][^\n]*)?\Z")
 HOW_TO_LEAVE = "to leave, press Ctrl-D or type /quit"
 NOT_STOPPED = "not stopped yet; it stops in the background"
 
@@ -41,7 +46,7 @@ class Terminal:
         self.lines = lines
         self.view = client.view
         self.branch = "main"
-        self._interruptible = InterruptibleWait(signals, client.stop, patience_s=patience_s, now=now)
+        self._interruptible = InterruptibleWait(signals, lines, client.stop, patience_s=patience_s, now=now)
         self._has_user = answerer is None
         self._answerer = answerer or TerminalAnswerer(lines, self.view)
 
@@ -51,14 +56,12 @@ class Terminal:
             try:
                 text = (await self.lines.message("> " if self.branch == "main" else f"{self.branch}> ")).strip()
             except EOFError:
-                self.view.line("")
                 return
             except Interrupted:
-                self.view.line("")
                 self.view.line(HOW_TO_LEAVE)
                 continue
             try:
-                if text.startswith("/"):
+                if COMMAND.match(text):
                     await command(self, text)
                 elif text:
                     await self.converse(self.client.say(text))
@@ -92,7 +95,8 @@ class Terminal:
 
     async def _decide(self, stats: ReplyStats) -> PermissionDecision | LimitDecision:
         if stats.request is not None:
-            return await self._answerer.permit(stats.request["calls"], MODEL)
+            schema_of = partial(tool_schema, self.client.app.library, self.client.open_thread())
+            return await self._answerer.permit(stats.request["calls"], MODEL, schema_of)
         assert stats.limit is not None
         if not self._has_user:
             self.view.line(unattended_line(stats.limit), "error")

@@ -2,21 +2,15 @@
 
 import asyncio
 import codecs
-import os
 import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-try:
-    import termios
-except ImportError:  # not available on every platform
-    termios = None  # type: ignore[assignment]
+from antiphon.cli.input.lines import read_bytes
+from antiphon.cli.input.modes import quiet_terminal
 
-# Indexes of the local modes and the control characters in the attributes of termios.
-LOCAL_MODES = 3
-CONTROL = 6
 MOST_TYPED = 1_000
 SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[@-~]|O.)")
 ENTER = "\r\n"
@@ -28,36 +22,40 @@ CLEAR = "\x15"
 @contextmanager
 def read_keys(on_key: Callable[[str], None]) -> Iterator[bool]:
     """Call `on_key` for every key that is pressed; yield False if there is no keyboard. Ctrl-C stays a signal."""
-    if termios is None or not sys.stdin.isatty():
+    if not sys.stdin.isatty():
         yield False
         return
+
+    def press(text: str) -> None:
+        for key in _keys(text):
+            on_key(key)
+
+    with quiet_terminal(), read_text(press) as can_read:
+        yield can_read
+
+
+@contextmanager
+def read_text(on_text: Callable[[str], object]) -> Iterator[bool]:
+    """Call `on_text` for everything that is typed; yield False if the event loop cannot read a keyboard."""
     keyboard = sys.stdin.fileno()
     loop = asyncio.get_running_loop()
-    original = termios.tcgetattr(keyboard)
-    attributes = [*original]
-    attributes[LOCAL_MODES] = (original[LOCAL_MODES] & ~(termios.ECHO | termios.ICANON)) | termios.NOFLSH
-    attributes[CONTROL] = [*original[CONTROL]]
-    attributes[CONTROL][termios.VMIN] = 1
-    attributes[CONTROL][termios.VTIME] = 0
     decoder = codecs.getincrementaldecoder("utf-8")("ignore")
 
     def read() -> None:
-        try:
-            received = os.read(keyboard, 4096)
-        except OSError:  # the terminal is gone
-            received = b""
+        received = read_bytes(keyboard)
         if not received:
             loop.remove_reader(keyboard)
-        for key in _keys(decoder.decode(received)):
-            on_key(key)
+        on_text(decoder.decode(received))
 
-    termios.tcsetattr(keyboard, termios.TCSANOW, attributes)
-    loop.add_reader(keyboard, read)
+    try:
+        loop.add_reader(keyboard, read)
+    except NotImplementedError:  # not available on every platform
+        yield False
+        return
     try:
         yield True
     finally:
         loop.remove_reader(keyboard)
-        termios.tcsetattr(keyboard, termios.TCSANOW, original)
 
 
 def _keys(text: str) -> list[str]:

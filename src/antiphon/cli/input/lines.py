@@ -1,24 +1,22 @@
-"""Lines typed at a terminal that is not drawn on, or asked for before a command starts."""
+"""Lines typed at a terminal: the port of commands that ask, and lines that the terminal itself edits."""
 
 import asyncio
 import os
 import select
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Protocol
+from contextlib import AbstractContextManager
+from typing import Literal, Protocol, get_args
 
+from antiphon.cli.input.modes import discard_typed_input, no_echo
 from antiphon.cli.input.signals import Signals
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_lines
 
-try:
-    import termios
-except ImportError:  # not available on every platform
-    termios = None  # type: ignore[assignment]
-
-LOCAL_MODES = 3  # index of the local modes, which include ECHO, in the attributes of termios
 PASTE_S = 0.02  # the lines of a paste arrive faster than a person types
+
+
+EditingKeys = Literal["emacs", "vi"]
+EDITING_KEYS: tuple[EditingKeys, ...] = get_args(EditingKeys)
 
 
 class Interrupted(Exception):
@@ -34,6 +32,22 @@ class LineInput(Protocol):
 
     async def ask(self, prompt: str) -> str:
         """Read one line."""
+        ...
+
+    async def edit(self, text: str, suffix: str) -> str:
+        """Let the user change a text in an editor, and return it; the suffix of its file names the language."""
+        ...
+
+    def use_keys(self, keys: EditingKeys) -> bool:
+        """Use the keys of emacs or vi; return False if the terminal itself edits lines."""
+        ...
+
+    def hide(self) -> AbstractContextManager[None]:
+        """Keep typed keys from being shown until the end of the block."""
+        ...
+
+    def discard(self) -> None:
+        """Forget what was typed and not read yet."""
         ...
 
 
@@ -56,13 +70,39 @@ class TerminalLines:
     async def ask(self, prompt: str) -> str:
         """Read one line."""
         _show(prompt)
+        try:
+            return await self._read()
+        except (EOFError, Interrupted):
+            _show("\n")
+            raise
+
+    async def edit(self, text: str, suffix: str) -> str:
+        """Let the user change a text in an editor, and return it."""
+        # Imported here because few are asked for.
+        from antiphon.cli.input.external_editor import edit_text
+
+        return await edit_text(text, suffix, self._signals)
+
+    def use_keys(self, keys: EditingKeys) -> bool:
+        """Return False: the terminal itself edits lines."""
+        return False
+
+    def hide(self) -> AbstractContextManager[None]:
+        """Keep typed keys from being shown until the end of the block; the terminal keeps them for the next line."""
+        return no_echo()
+
+    def discard(self) -> None:
+        """Forget what was typed and not read yet."""
+        discard_typed_input()
+
+    async def _read(self) -> str:
         loop = asyncio.get_running_loop()
         line: asyncio.Future[str] = loop.create_future()
         keyboard = sys.stdin.fileno()
         pieces: list[bytes] = []
 
         def read() -> None:
-            pieces.append(_read(keyboard))
+            pieces.append(read_bytes(keyboard))
             if line.done():
                 return
             if pieces[-1].endswith(b"\n"):
@@ -91,39 +131,17 @@ def ask_line(prompt: str) -> str:
     return _read_line()
 
 
-@contextmanager
-def no_echo() -> Iterator[None]:
-    """Turn off echo, and keep Ctrl-C from flushing the terminal's queues."""
-    if termios is None or not sys.stdin.isatty():
-        yield
-        return
-    keyboard = sys.stdin.fileno()
-    original = termios.tcgetattr(keyboard)
-    attributes = [*original]
-    attributes[LOCAL_MODES] = (original[LOCAL_MODES] & ~termios.ECHO) | termios.NOFLSH
-    termios.tcsetattr(keyboard, termios.TCSANOW, attributes)
+def read_bytes(keyboard: int) -> bytes:
+    """Read what was typed; nothing if the terminal is gone."""
     try:
-        yield
-    finally:
-        termios.tcsetattr(keyboard, termios.TCSANOW, original)
-
-
-def discard_typed_input() -> None:
-    """Discard keys that were typed but not read yet."""
-    if termios is not None and sys.stdin.isatty():
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+        return os.read(keyboard, 4096)
+    except OSError:
+        return b""
 
 
 def _show(prompt: str) -> None:
     # The prompt must not end up in redirected output.
     write(sys.stdout if sys.stdout.isatty() else sys.stderr, sanitize_lines(prompt))
-
-
-def _read(keyboard: int) -> bytes:
-    try:
-        return os.read(keyboard, 4096)
-    except OSError:  # the terminal is gone
-        return b""
 
 
 def _read_line() -> str:

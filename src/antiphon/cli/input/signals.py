@@ -20,23 +20,30 @@ class Signals:
 
     def __init__(self) -> None:
         self._handlers: list[Callable[[], None]] = []
+        self._is_early = False
         self._received: int | None = None  # the signal that ends the command
         self._loop: asyncio.AbstractEventLoop | None = None
         self._previous: dict[int, Any] = {}
 
     @contextmanager
-    def handled_by(self, on_press: Callable[[], None]) -> Iterator[None]:
-        """Call `on_press` for each Ctrl-C until the end of the block."""
+    def handled_by(self, on_press: Callable[[], None], *, takes_early: bool = False) -> Iterator[None]:
+        """Call `on_press` for each Ctrl-C until the end of the block; `takes_early` also for one just before it."""
+        is_early = self._is_early
+        self._is_early = False
         self._handlers.append(on_press)
         try:
+            if is_early and takes_early:
+                on_press()
             yield
         finally:
             self._handlers.remove(on_press)
 
     def press(self) -> None:
-        """Handle a press of Ctrl-C."""
+        """Handle a press of Ctrl-C; one that nothing handles yet is for the work that begins next."""
         if self._handlers:
             self._handlers[-1]()
+        else:
+            self._is_early = True
 
     def __enter__(self) -> "Signals":
         task = asyncio.current_task()

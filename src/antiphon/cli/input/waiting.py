@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from antiphon.cli.input.lines import discard_typed_input, no_echo
+from antiphon.cli.input.lines import LineInput
 from antiphon.cli.input.signals import Signals
 
 T = TypeVar("T")
@@ -21,12 +21,14 @@ class InterruptibleWait:
     def __init__(
         self,
         signals: Signals,
+        lines: LineInput,
         stop: Callable[[], Coroutine[Any, Any, object]],
         *,
         patience_s: float = 0.0,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._signals = signals
+        self._lines = lines
         self._stop = stop
         self._patience_s = patience_s
         self._now = now
@@ -40,7 +42,7 @@ class InterruptibleWait:
 
         def press() -> None:
             nonlocal stopping, pressed_at
-            discard_typed_input()
+            self._lines.discard()
             if stopping is None:
                 pressed_at = self._now()
                 stopping = asyncio.create_task(self._stop())
@@ -49,7 +51,7 @@ class InterruptibleWait:
                 abandoned.set_exception(WaitAbandoned())
 
         try:
-            with no_echo(), self._signals.handled_by(press):
+            with self._lines.hide(), self._signals.handled_by(press, takes_early=True):
                 outcomes: set[asyncio.Future[Any]] = {task, abandoned}
                 await asyncio.wait(outcomes, return_when=asyncio.FIRST_COMPLETED)
             if not task.done():

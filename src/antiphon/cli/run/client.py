@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from antiphon.cli.permission_prompt import TOO_LATE, Answerer
+from antiphon.cli.argument_edits import tool_schema
+from antiphon.cli.permission_prompt import REFUSED_EDIT, TOO_LATE, Answerer
 from antiphon.cli.render.plain import TextView
 from antiphon.cli.render.refresh import auto_refresh
 from antiphon.cli.run.printer import RunPrinter
@@ -160,14 +162,15 @@ class RunClient:
         if request.reason != "permission":
             options = [str(option) for option in request.options]
             return {"text": await answerer.reply(request.text or "", options, speaker)}
-        return (await answerer.permit(request.calls, speaker)).to_answer()
+        schema_of = partial(tool_schema, self._library, self.id)
+        return (await answerer.permit(request.calls, speaker, schema_of)).to_answer()
 
     async def answer(self, request: OpenRequest, answer: Mapping[str, Any]) -> str:
         """Send the answer to a request and follow the run."""
         try:
             await self._threads.answer(self.id, request=request.id, **answer)
         except UnknownRequest:
-            self._view.line(TOO_LATE, "error")
+            self._view.line(REFUSED_EDIT if answer.get("arguments") else TOO_LATE, "error")
         return await self.follow()
 
     async def cancel(self) -> None:

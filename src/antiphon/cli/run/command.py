@@ -5,6 +5,7 @@ import asyncio
 from pathlib import Path
 
 from antiphon.cli.frame import INTERRUPTED, CliCommand, UsageError, print_error
+from antiphon.cli.input.opening import open_lines
 from antiphon.cli.input.signals import Signals
 from antiphon.cli.input.waiting import InterruptibleWait, WaitAbandoned
 from antiphon.cli.options import store_file, used_flags
@@ -63,20 +64,19 @@ def _refuse(flags: list[str]) -> None:
 
 
 async def _run(options: argparse.Namespace, store: Path, spec: RunSpec, start: NewRun | ResumedRun) -> int:
-    signals = Signals()
-    output = RunOutput.of(options, signals)
+    output = RunOutput.of(options)
     async with open_environment(options, store, spec) as environment:
         client = await open_run(environment, spec, start, output)
         mode = mode_in_force(spec, start)
         output.greet(client.id, spec, mode, environment.problems, environment.undo_problem(mode))
         # The first Ctrl-C cancels the run, any other leaves at once.
-        interruptible = InterruptibleWait(signals, client.cancel)
         try:
-            with signals:
-                status = await run_to_end(client, start, interruptible, output.answerer)
-            result = await client.outcome()
+            with Signals() as signals, open_lines(signals, is_plain=output.is_plain) as lines:
+                interruptible = InterruptibleWait(signals, lines, client.cancel)
+                status = await run_to_end(client, start, interruptible, output.answerer(lines))
         except WaitAbandoned:
             leave(output, client.id)
+        result = await client.outcome()
         return output.end(client.id, status, result)
 
 

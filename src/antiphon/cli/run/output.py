@@ -12,8 +12,7 @@ from typing import Any, NoReturn
 
 from antiphon.cli.default_model import describe
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED
-from antiphon.cli.input.lines import TerminalLines
-from antiphon.cli.input.signals import Signals
+from antiphon.cli.input.lines import LineInput
 from antiphon.cli.permission_prompt import Answerer, TerminalAnswerer, UnattendedAnswerer
 from antiphon.cli.render.json_output import JsonOutput
 from antiphon.cli.render.plain import NullView, PlainView, TextView, can_draw, write
@@ -40,7 +39,7 @@ class RunOutput:
     view: TextView
     dashboard: Dashboard
     printer: RunPrinter
-    answerer: Answerer
+    request_view: TextView
     has_user: bool = False
     json: JsonOutput | None = None
     is_quiet: bool = False
@@ -48,7 +47,7 @@ class RunOutput:
     started_at: float = field(default_factory=time.monotonic)
 
     @classmethod
-    def of(cls, options: argparse.Namespace, signals: Signals) -> "RunOutput":
+    def of(cls, options: argparse.Namespace) -> "RunOutput":
         """Return the output for the options and the standard streams."""
         dashboard = Dashboard()
         has_user = sys.stdin.isatty() and (sys.stdout.isatty() or sys.stderr.isatty()) and not options.json
@@ -61,12 +60,20 @@ class RunOutput:
             view = PlainView(sys.stderr)
         is_drawn = not isinstance(view, PlainView)
         request_view = PlainView(sys.stderr) if options.quiet and not options.json else view
-        answerer = (
-            TerminalAnswerer(TerminalLines(signals), request_view) if has_user else UnattendedAnswerer(request_view)
-        )
         json = JsonOutput(sys.stdout) if options.json else None
         printer = RunPrinter(view, dashboard, is_drawn=is_drawn)
-        return cls(view, dashboard, printer, answerer, has_user, json, options.quiet, options.model is None, started_at)
+        return cls(
+            view, dashboard, printer, request_view, has_user, json, options.quiet, options.model is None, started_at
+        )
+
+    @property
+    def is_plain(self) -> bool:
+        """True if nothing is drawn."""
+        return isinstance(self.request_view, PlainView)
+
+    def answerer(self, lines: LineInput) -> Answerer:
+        """Return the answerer for the agents."""
+        return TerminalAnswerer(lines, self.request_view) if self.has_user else UnattendedAnswerer(self.request_view)
 
     def greet(self, id: str, spec: RunSpec, mode: str, problems: tuple[str, ...], no_undo: str | None) -> None:
         """Print the id, mode, workspace and model of the run, problems of its tools, and a line if undo is off."""
