@@ -413,6 +413,20 @@ def test_a_step_that_is_skipped_is_marked_in_the_plan(pages: Pages, server: Live
     expect(timeline(app)).to_contain_text("Step 1 skipped: Write the note")
 
 
+def test_a_double_click_skips_one_step_only(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_run(pages, server, script(TEAM))
+    plan = app.page.get_by_role("region", name="Plan")
+
+    app.button("Skip this step").dblclick()
+
+    expect(plan).to_contain_text("1 of 2 done")
+    expect(timeline(app)).to_contain_text("Step 1 skipped: Write the note")
+    with server.client() as client:
+        (row,) = client.get("/threads?kind=run")["items"]
+        journal = json.dumps(client.get(f"/actors/{row['id']}/journal?limit=500"))
+    assert journal.count('"SKIP_STEP"') == 1
+
+
 def test_a_person_chooses_the_next_agent(pages: Pages, server: LiveServer, script: Script) -> None:
     app = open_run(pages, server, script(TEAM))
 
@@ -443,6 +457,7 @@ def test_a_cancelled_run_says_so_after_it_was_confirmed(pages: Pages, server: Li
     app.page.get_by_role("dialog").get_by_role("button", name="Cancel the run").click()
 
     expect_end(app, "Cancelled")
+    expect(timeline(app).locator(".card.tool[data-status=running]")).to_have_count(0)
     expect(app.button("Cancel", exact=True)).to_have_count(0)
     expect(ask_card(app)).to_have_count(0)
 
@@ -524,6 +539,7 @@ def test_words_to_the_agents_are_taken_while_they_work(pages: Pages, server: Liv
     field.press("Enter")
 
     expect(field).to_have_value("")
+    expect(app.page.get_by_label("Words for the next turn")).to_contain_text("For the next turn: Keep it short")
     with server.client() as client:
         (row,) = client.get("/threads?kind=run")["items"]
         journal = json.dumps(client.get(f"/actors/{row['id']}/journal?limit=500"))
