@@ -1,6 +1,7 @@
 """Runs in the browser: the start form, the timeline, permissions, and what a person decides while agents work."""
 
 import json
+import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -213,6 +214,7 @@ def test_a_request_shows_the_whole_change_and_focuses_nothing(pages: Pages, serv
     card = ask_card(app)
 
     expect(card).to_contain_text("asked because it creates a file")
+    expect(card).to_contain_text(re.compile(r"expires in [45]:\d\d"))
     assert card.evaluate("card => !card.contains(document.activeElement)")
     expect(card).to_contain_text("+ one")
     expect(card).to_contain_text("+ two")
