@@ -209,6 +209,19 @@ def test_the_form_says_what_is_wrong_before_and_after_it_is_sent(pages: Pages, s
     expect(app.page.get_by_role("alert")).to_contain_text("nobody")
 
 
+def test_a_form_that_was_left_is_filled_in_as_before(pages: Pages, server: LiveServer) -> None:
+    app = pages.open(server, "/new?kind=run")
+    app.page.get_by_label("Task").fill("A long task")
+
+    app.page.get_by_role("link", name="Debate", exact=True).click()
+    app.page.get_by_label("Topic").fill("Trains are better than cars")
+    app.page.get_by_role("link", name="Run", exact=True).click()
+
+    expect(app.page.get_by_label("Task")).to_have_value("A long task")
+    app.page.get_by_role("link", name="Debate", exact=True).click()
+    expect(app.page.get_by_label("Topic")).to_have_value("Trains are better than cars")
+
+
 def test_a_request_shows_the_whole_change_and_focuses_nothing(pages: Pages, server: LiveServer, script: Script) -> None:
     app = open_run(pages, server, script(TEAM), maxCostUsd=2)
     card = ask_card(app)
