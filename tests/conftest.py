@@ -26,6 +26,14 @@ def _undo_folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _no_config(tmp_path_factory):
+    """Keep the user's settings and templates out of the tests."""
+    folder = tmp_path_factory.mktemp("config")
+    os.environ["ANTIPHON_CONFIG"] = str(folder / "config.toml")
+    os.environ["ANTIPHON_TEMPLATES"] = str(folder / "templates")
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _no_server() -> Iterator[None]:
     """Keep commands in one process; fail if a server that a test has started for its windows survives."""
     mark = f"ANTIPHON_TEST_SESSION={secrets.token_hex(8)}"

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from antiphon.server.asgi import contracts
+from antiphon.server.routes import all_contracts
 from antiphon.server.contracts import SCHEMAS, Contract, schemas
 
 TARGET = Path(__file__).parent / "src" / "wire" / "types.ts"
@@ -75,7 +75,7 @@ def used_names(loaded: list[tuple[str, Contract]], known: dict[str, Any]) -> set
 
 def document() -> str:
     """Return the text of the module."""
-    loaded = contracts()
+    loaded = all_contracts()
     known = schemas()  # of the routes that were loaded
     parts = [HEAD]
     for name in sorted(used_names(loaded, known)):

@@ -6,7 +6,8 @@ import signal
 
 import pytest
 
-from antiphon.client.local import read_server, socket_path
+from antiphon.client.local import read_server
+from antiphon.client.starting import socket_path
 from tests.fixtures.chats import ECHO, echo_server
 from tests.fixtures.local_server import until_gone, windows_on
 from tests.fixtures.processes import processes_in
@@ -14,7 +15,7 @@ from tests.fixtures.screen import Screen
 from tests.fixtures.scripted_team import calls, says, script
 
 CUT, LEAVE = b"\x03", b"\x04"
-ASKED = "e: show again > "
+ASKED = "show everything again\nallow? > "
 PROMPT = "\n> "
 
 
@@ -84,7 +85,7 @@ def test_a_command_runs_outside_the_sandbox_if_the_window_allows_it(store, tmp_p
     done = says("developer", "Done.", after="shell")
     with at_work(team(tmp_path, done, calls("developer", "shell", {"command": command})), folder) as screen:
         asked = screen.until(ASKED)
-        assert "o: once, OUTSIDE the sandbox" in asked
+        assert "o  allow once, OUTSIDE the sandbox" in asked
         screen.type("o")
         screen.until("← shell ok")
         _, code = screen.end()

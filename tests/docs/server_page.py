@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from itertools import groupby
 
-from antiphon.server.asgi import contracts
 from antiphon.server.configuration import SETTINGS, Setting
 from antiphon.server.contracts import Contract, checks
 from antiphon.server.problems import CODES
 from antiphon.server.replies import ProblemReply
+from antiphon.server.routes import all_contracts
 from tests.paths import DOCS
 
 PAGE = DOCS / "server.md"
@@ -16,7 +16,7 @@ BEGIN = "<!-- made by tests/docs/server_page.py -->"
 
 def tables() -> str:
     """Return the tables: settings, routes, bodies of requests, bodies of responses, problems."""
-    listed = contracts()
+    listed = all_contracts()
     routes = "\n\n".join(
         _routes(tag, [each for _, each in group]) for tag, group in groupby(listed, lambda row: row[0])
     )

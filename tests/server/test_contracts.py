@@ -11,11 +11,11 @@ from antiphon.app import App
 from antiphon.chat.machine.context import DEFAULTS as CHAT_DEFAULTS
 from antiphon.debate.machine.config import RULES as DEBATE_RULES
 from antiphon.server.access import PUBLIC
-from antiphon.server.asgi import contracts
 from antiphon.server.bodies import CreateChat, CreateDebate, CreateRun
 from antiphon.server.contracts import check_body, checks
 from antiphon.server.facades.openai.bodies import ChatCompletionRequest, ResponseRequest
 from antiphon.server.problems import ProblemError
+from antiphon.server.routes import all_contracts
 from tests.fixtures.facades import question, run_agui, send_vercel
 from tests.fixtures.mcp_wire import McpWire
 from tests.fixtures.scripted_team import script
@@ -42,7 +42,7 @@ def test_every_route_has_one_contract_and_says_what_it_does() -> None:
 
     assert len({*routes}) == len(routes)
     assert all(contract.about[0].isupper() for contract in CONTRACTS)
-    assert {tag for tag, _ in contracts()} == {
+    assert {tag for tag, _ in all_contracts()} == {
         "threads",
         "actions",
         "streams",

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.server.asgi import contracts
-from antiphon.server.routes import MODULES, load_routes
+from antiphon.server.routes import MODULES, all_contracts, load_routes
 from tests.fixtures.server import CheckedClient, live_server
 
 LOADED = """
@@ -51,4 +50,4 @@ def test_they_are_loaded_by_the_first_request(window: CheckedClient) -> None:
 def test_the_document_has_all_routes(window: CheckedClient) -> None:
     document = window.get("/openapi.json")
 
-    assert set(document["paths"]) == {contract.path for _, contract in contracts()}
+    assert set(document["paths"]) == {contract.path for _, contract in all_contracts()}

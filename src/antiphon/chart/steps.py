@@ -11,7 +11,8 @@ from antiphon.chart.decisions import Leaf, decide, decide_eventless
 from antiphon.chart.effects import Cancel, Effect, Finish, StopChild
 from antiphon.chart.errors import LoopError
 from antiphon.chart.functions import from_input
-from antiphon.chart.nodes import Transition
+from antiphon.chart.nodes import Transition, document_order
+from antiphon.chart.ops import LeaveOp
 from antiphon.chart.plans import Plan
 from antiphon.chart.scope import Facts
 from antiphon.chart.snapshot import Frame, Snapshot, make_snapshot
@@ -81,7 +82,16 @@ class Step:
         work = self.work
         type = event["type"]
         work.event = event
+        if work.machine.receiving is not None:
+            work.machine.receiving.run(work)  # SCXML: what comes before an event; it may replace it
+            event = work.event
+            if event is None:  # which only had to be passed on
+                self._settle()
+                return self._publish()
+            type = event["type"]
         if type == STOP:
+            if work.machine.scxml:
+                self._exit_all()
             self._stop_children(forget=True)
             return self._end("stopped", None)
         if type in work.machine.timeouts:
@@ -89,7 +99,9 @@ class Step:
         if type != INIT:
             leaf = decided or decide(work.configuration, type, work.context, event, work)
             self.handled = bool(leaf.selected)
-            if not leaf.selected and type.startswith(ACTOR_ERROR):
+            if work.machine.scxml:
+                self.handled = self.handled or bool(work.queue or work.effects)
+            elif not leaf.selected and type.startswith(ACTOR_ERROR):
                 self._stop_children(forget=True)
                 return self._end("error", event.get("error"))
             self._take(leaf.plan_with(work.history), leaf.selected)
@@ -147,6 +159,7 @@ class Step:
         for operation in plan.ops:
             operation.run(work)
         if plan.changes:
+            work.active = None
             work.configuration = plan.target
             work.changed = True
             if plan.records:
@@ -177,10 +190,28 @@ class Step:
                 leaf = decide(work.configuration, work.event["type"], work.context, work.event, work)
                 self._take(leaf.plan_with(work.history), leaf.selected)
                 eventless = True
+            elif work.invoking:
+                self._invoke_actors()
             else:
                 return
         self._stop_children(forget=False)
         work.effects.append(Finish(work.status, work.output, work.error))
+
+    def _invoke_actors(self) -> None:
+        """SCXML: invoke the actors of the states that the step has entered and not left; failures are events."""
+        work = self.work
+        nodes = sorted(work.invoking or (), key=document_order)
+        work.invoking = None
+        for node in nodes:
+            for operation in node.spawns:
+                operation.run(work)
+        self._dirty = True
+
+    def _exit_all(self) -> None:
+        """SCXML: run the exit actions of a machine that is stopped, children first."""
+        for node in sorted(self.work.configuration.nodes, key=document_order, reverse=True):
+            for operation in (*node.exit, LeaveOp(node)):
+                operation.run(self.work)
 
     def _stop_children(self, forget: bool) -> None:
         work = self.work

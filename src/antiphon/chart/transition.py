@@ -61,8 +61,10 @@ def transition(
         raise
     if plan is None or snapshot.frame.status != "active":
         facts = NO_FACTS if now is None and new_id is None and random is None else Facts(now, new_id, random)
-        leaf = decide(configuration, check_event(event)["type"], snapshot.live_context, event, facts)
-        plan = leaf.plan
+        check_event(event)
+        # In SCXML, guards are tested inside the step, where one that raises queues an event.
+        leaf = None if machine.scxml else decide(configuration, event_type, snapshot.live_context, event, facts)
+        plan = None if leaf is None else leaf.plan
         if plan is None or not plan.is_quick or is_reserved(event_type) or snapshot.frame.status != "active":
             step = Step(machine, facts=facts)
             after = step.advance(snapshot, event, leaf)

@@ -2,8 +2,10 @@
 
 1. A call is shown completely before it can be allowed: the whole command, the whole diff, all arguments. What does not
    fit on the screen is shown page by page, and no key allows anything before the last page.
-2. Each key stands for one thing in words: once, a scope that the calls offer, outside the sandbox, or no.
+2. Each key stands for one thing in words: once, a scope that the calls offer, outside the sandbox, edited, or no.
+   It is sent with Enter, so that no key that is meant for something else allows a call.
 3. Keys pressed before the call was shown do not count as an answer.
+4. Changed arguments are shown again before they are allowed, and hold once; the thread judges them as any call.
 """
 
 import shutil
@@ -11,29 +13,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from antiphon.cli.prompt import discard_typed_input
+from antiphon.cli.argument_edits import BadArguments, SchemaOf, check_arguments, format_arguments, parse_arguments
+from antiphon.cli.input.external_editor import EditorError
+from antiphon.cli.input.lines import LineInput
 from antiphon.cli.render.plain import TextView
-from antiphon.cli.render.questions import question_lines
+from antiphon.cli.render.questions import argument_lines, question_lines
 from antiphon.cli.render.units import plural
+from antiphon.threads.activity import parse_input
 
 Json = Mapping[str, Any]
 ANSWER_UNATTENDED = "No user is available to answer. Continue as you think best and state your assumptions."
 TOO_LATE = "this request was already answered or has expired; the answer was ignored"
-# The key of each scope; `a` allows once, `o` outside the sandbox, `d` denies and `e` shows everything again.
+REFUSED_EDIT = "these arguments were refused: a rule denies them, or the request was already answered"
+NOT_CHANGED = "nothing was changed"
+# The key of each scope; `a` allows once, `o` outside the sandbox, `e` edits, `d` denies and `s` shows everything again.
 SCOPE_KEYS = {"command": "c", "folder": "f", "host": "h", "tool": "t"}
+OTHER_CHOICES = {
+    "e": "edit the arguments, then allow once",
+    "d": "deny, with a reason for the model",
+    "s": "show everything again",
+}
+QUESTION = "allow? > "
+CONFIRM_EDIT = "allow once with these arguments? y: yes, n: back > "
 FEWEST_LINES = 5
-
-
-class LineInput(Protocol):
-    """Source of typed lines; raises `EOFError` or `KeyboardInterrupt` at their end."""
-
-    def message(self, prompt: str) -> str:
-        """Read a message of one or more lines."""
-        ...
-
-    def ask(self, prompt: str) -> str:
-        """Read one line."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,84 +46,29 @@ class PermissionDecision:
     scope: str = "once"
     outside: bool = False
     reason: str | None = None
+    arguments: Mapping[str, Json] | None = None  # changed ones, by the ids of calls
 
     def to_answer(self) -> dict[str, Any]:
         """Return the decision as the arguments of `ThreadService.answer`."""
-        return {"decision": self.decision, "scope": self.scope, "outside": self.outside, "reason": self.reason}
+        answer = {"decision": self.decision, "scope": self.scope, "outside": self.outside, "reason": self.reason}
+        return answer if self.arguments is None else {**answer, "arguments": self.arguments}
+
+    @property
+    def too_late(self) -> str:
+        """The line for a decision that was not taken."""
+        return TOO_LATE if self.arguments is None else REFUSED_EDIT
 
 
 class Answerer(Protocol):
-    """Answers requests; raises `EOFError` or `KeyboardInterrupt` if the user declines to."""
+    """Answers requests; raises `EOFError` or `Interrupted` if the user declines to."""
 
-    def permit(self, calls: Sequence[Json], speaker: str) -> PermissionDecision:
-        """Decide whether tool calls are allowed."""
+    async def permit(self, calls: Sequence[Json], speaker: str, schema_of: SchemaOf) -> PermissionDecision:
+        """Decide whether tool calls are allowed; changed arguments are checked by the schema of their tool."""
         ...
 
-    def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
+    async def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
         """Answer a question."""
         ...
-
-
-class TerminalAnswerer:
-    """Asks the user at the terminal; `height` is the number of lines of a page, that of the terminal if absent."""
-
-    def __init__(self, lines: LineInput, view: TextView, *, height: int | None = None) -> None:
-        self._lines = lines
-        self._view = view
-        self._height = height
-
-    def permit(self, calls: Sequence[Json], speaker: str) -> PermissionDecision:
-        """Show the calls completely, and read a decision."""
-        discard_typed_input()
-        choices = answer_choices(calls)
-        denial = self._show(calls, speaker)
-        if denial is not None:
-            return denial
-        while True:
-            key = self._lines.ask(format_choices(choices)).strip().lower()
-            if key == "d":
-                return self._deny()
-            if key == "e":
-                denial = self._show(calls, speaker)
-                if denial is not None:
-                    return denial
-            elif key in choices:
-                return choices[key].decision
-
-    def _show(self, calls: Sequence[Json], speaker: str) -> PermissionDecision | None:
-        """Show the calls, page by page if they are long; return a denial if the user does not read to the end."""
-        size = shutil.get_terminal_size()
-        page = max(FEWEST_LINES, (self._height or size.lines) - 2)
-        rows = [row for line in question_lines(calls, speaker) for row in line.rows(size.columns, page)]
-        shown = 0
-        for number, row in enumerate(rows):
-            if shown + row.height > page:
-                key = self._lines.ask(f"{plural(len(rows) - number, 'more line')}; Enter: go on, d: deny > ")
-                if key.strip().lower() == "d":
-                    return self._deny()
-                shown = 0
-            self._view.line(row.text, row.tone)
-            shown += row.height
-        return None
-
-    def _deny(self) -> PermissionDecision:
-        reason = self._lines.ask("reason (sent to the model) > ").strip()
-        self._view.line(f"denied{f': {reason}' if reason else ''}")
-        return PermissionDecision("deny", reason=reason or None)
-
-    def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
-        """Show a question and read an answer, as text or as the number of an option."""
-        discard_typed_input()
-        self._view.line(f"{speaker} asks: {question}", "title")
-        for number, option in enumerate(options, 1):
-            self._view.line(f"  {number}. {option}")
-        hint = f" (1–{len(options)}, or text)" if options else ""
-        while True:
-            text = self._lines.message(f"answer{hint} > ").strip()
-            if text.isdigit() and 1 <= int(text) <= len(options):
-                return options[int(text) - 1]
-            if text:
-                return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,24 +79,128 @@ class Choice:
     decision: PermissionDecision
 
 
+class TerminalAnswerer:
+    """Asks the user at the terminal; `height` is the number of lines of a page, that of the terminal if absent."""
+
+    def __init__(self, lines: LineInput, view: TextView, *, height: int | None = None) -> None:
+        self._lines = lines
+        self._view = view
+        self._height = height
+
+    async def permit(self, calls: Sequence[Json], speaker: str, schema_of: SchemaOf) -> PermissionDecision:
+        """Show the calls completely, and read a decision."""
+        self._lines.discard()
+        choices = answer_choices(calls)
+        denial = await self._show(calls, speaker)
+        if denial is not None:
+            return denial
+        self._offer(choices)
+        while True:
+            key = (await self._lines.ask(QUESTION)).strip().lower()
+            decision: PermissionDecision | None = None
+            if key == "d":
+                return await self._deny()
+            if key == "e":
+                decision = await self._edit(calls, schema_of)
+            elif key == "s":
+                decision = await self._show(calls, speaker)
+                self._offer(choices)
+            elif key in choices:
+                return choices[key].decision
+            else:
+                self._view.line(f"type one of these and Enter: {', '.join([*choices, *OTHER_CHOICES])}")
+            if decision is not None:
+                return decision
+
+    def _offer(self, choices: Mapping[str, Choice]) -> None:
+        for line in choice_lines(choices):
+            self._view.line(line, "title")
+
+    async def _edit(self, calls: Sequence[Json], schema_of: SchemaOf) -> PermissionDecision | None:
+        """Let the user change arguments and confirm them; return None if nothing is to be allowed so."""
+        try:
+            edits = await self._edited_arguments(calls, schema_of)
+        except (BadArguments, EditorError) as error:
+            self._view.line(str(error), "error")
+            return None
+        if not edits:
+            self._view.line(NOT_CHANGED)
+            return None
+        for call in calls:
+            if call["id"] in edits:
+                self._view.line(f"{call['name']} with changed arguments:", "title")
+                for line in argument_lines(edits[call["id"]]):
+                    self._view.line(line, "tool")
+        is_confirmed = (await self._lines.ask(CONFIRM_EDIT)).strip().lower() in ("y", "yes")
+        return PermissionDecision("allow", arguments=edits) if is_confirmed else None
+
+    async def _edited_arguments(self, calls: Sequence[Json], schema_of: SchemaOf) -> dict[str, Json]:
+        edits: dict[str, Json] = {}
+        for call in calls:
+            arguments = parse_input(call["arguments"])
+            if call["decision"] != "ask" or not isinstance(arguments, Mapping) or not arguments:
+                continue
+            text = await self._lines.edit(format_arguments(arguments), ".txt")
+            changed = parse_arguments(text, arguments)
+            if changed != arguments:
+                await check_arguments(changed, await schema_of(call["name"]))
+                edits[call["id"]] = changed
+        return edits
+
+    async def _show(self, calls: Sequence[Json], speaker: str) -> PermissionDecision | None:
+        """Show the calls, page by page if they are long; return a denial if the user does not read to the end."""
+        size = shutil.get_terminal_size()
+        page = max(FEWEST_LINES, (self._height or size.lines) - 2)
+        rows = [row for line in question_lines(calls, speaker) for row in line.rows(size.columns, page)]
+        shown = 0
+        for number, row in enumerate(rows):
+            if shown + row.height > page:
+                key = await self._lines.ask(f"{plural(len(rows) - number, 'more line')}; Enter: go on, d: deny > ")
+                if key.strip().lower() == "d":
+                    return await self._deny()
+                shown = 0
+            self._view.line(row.text, row.tone)
+            shown += row.height
+        return None
+
+    async def _deny(self) -> PermissionDecision:
+        reason = (await self._lines.ask("reason (sent to the model) > ")).strip()
+        self._view.line(f"denied{f': {reason}' if reason else ''}")
+        return PermissionDecision("deny", reason=reason or None)
+
+    async def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
+        """Show a question and read an answer, as text or as the number of an option."""
+        self._lines.discard()
+        self._view.line(f"{speaker} asks: {question}", "title")
+        for number, option in enumerate(options, 1):
+            self._view.line(f"  {number}. {option}")
+        hint = f" (1–{len(options)}, or text)" if options else ""
+        while True:
+            text = (await self._lines.message(f"answer{hint} > ")).strip()
+            if text.isdigit() and 1 <= int(text) <= len(options):
+                return options[int(text) - 1]
+            if text:
+                return text
+
+
 def answer_choices(calls: Sequence[Json]) -> dict[str, Choice]:
     """Return the keys that allow calls, each with what it allows."""
     asked = [call for call in calls if call["decision"] == "ask"]
-    choices = {"a": Choice("once", PermissionDecision("allow"))}
+    choices = {"a": Choice("allow once", PermissionDecision("allow"))}
     for scope, key in SCOPE_KEYS.items():
         labels = [offer["label"] for call in asked for offer in call["scopes"] if offer["scope"] == scope]
         if labels:
-            words = f"always: {' and '.join(dict.fromkeys(labels))}"
+            words = f"always allow {' and '.join(dict.fromkeys(labels))}"
             choices[key] = Choice(words, PermissionDecision("allow", scope))
     if any(call["outside"] for call in asked):
-        choices["o"] = Choice("once, OUTSIDE the sandbox", PermissionDecision("allow", outside=True))
+        choices["o"] = Choice("allow once, OUTSIDE the sandbox", PermissionDecision("allow", outside=True))
     return choices
 
 
-def format_choices(choices: Mapping[str, Choice]) -> str:
-    """Return the question with its keys."""
-    keys = [f"{key}: {choice.words}" for key, choice in choices.items()]
-    return f"allow? {', '.join([*keys, 'd: deny', 'e: show again'])} > "
+def choice_lines(choices: Mapping[str, Choice]) -> list[str]:
+    """Return a line for each key."""
+    words = {key: choice.words for key, choice in choices.items()}
+    return [f"  {key}  {text}" for key, text in {**words, **OTHER_CHOICES}.items()]
 
 
 def _mode_hint(calls: Sequence[Json]) -> str:
@@ -176,7 +227,7 @@ class UnattendedAnswerer:
     def __init__(self, view: TextView) -> None:
         self._view = view
 
-    def permit(self, calls: Sequence[Json], speaker: str) -> PermissionDecision:
+    async def permit(self, calls: Sequence[Json], speaker: str, schema_of: SchemaOf) -> PermissionDecision:
         """Deny the calls."""
         asked = [call for call in calls if call["decision"] == "ask"] or calls
         names = ", ".join(call["name"] for call in asked)
@@ -184,7 +235,7 @@ class UnattendedAnswerer:
         self._view.line(f"{names} denied: {reason}", "error")
         return PermissionDecision("deny", reason=reason)
 
-    def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
+    async def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
         """Let the model decide."""
         self._view.line(f"{speaker} asks: {question} (no user to answer)", "error")
         return ANSWER_UNATTENDED

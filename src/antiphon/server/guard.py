@@ -31,8 +31,8 @@ from antiphon.server.access import (
 from antiphon.server.audit import AuditEvent
 from antiphon.server.authentication import OPERATOR, Authentication, Caller, now_ms
 from antiphon.server.callers import CALLER, FOREIGN, THREAD
-from antiphon.server.context import ServerContext
-from antiphon.server.error_responses import error_response
+from antiphon.server.context import ServerContext, note_context
+from antiphon.server.error_responses import CODE, error_response
 from antiphon.server.metrics import METHODS, NO_ROUTE
 from antiphon.server.problems import ProblemError
 from antiphon.server.windows.local import check_local_headers, is_local
@@ -48,7 +48,6 @@ SAFE_HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
-CODE = "antiphon.code"  # key of the code of a problem in the scope of a request
 TRANSPORT_POLICY = "max-age=31536000"
 REFUSALS = (401, 403, 429)
 EVENTS = b"text/event-stream"
@@ -150,6 +149,7 @@ class _Exchange:
         try:
             if await self._admit():
                 self._scope["antiphon.request"] = self._id
+                note_context(self._scope, self._context)
                 await self._app(self._scope, self._read, self._write)
                 if self._is_ended and self._status and not self._is_complete:
                     await self._end()

@@ -10,7 +10,7 @@ from types import FrameType
 import uvicorn
 
 from antiphon.app import App
-from antiphon.server.asgi import build_asgi
+from antiphon.server.application.asgi import build_asgi
 from antiphon.server.context import ServerContext
 from antiphon.server.protocol import limited_protocol, local_protocol
 from antiphon.server.settings import ServerSettings

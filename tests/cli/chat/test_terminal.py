@@ -7,7 +7,7 @@ from tests.fixtures.chats import ECHO, echo_server, script
 from tests.fixtures.screen import Screen
 
 LEAVE, CUT = b"\x04", b"\x03"
-ASKED = "e: show again > "
+ASKED = "show everything again\nallow? > "
 PROMPT = "\n> "
 
 
@@ -53,6 +53,9 @@ def test_control_c_cuts_the_reply_and_the_prompt_comes_back(tmp_path):
         screen.type("/branches")
         kept = screen.until(PROMPT)
         screen.press(CUT)
+        screen.until("to leave, press Ctrl-D or type /quit")
+        screen.until(PROMPT)
+        screen.press(LEAVE)
         _, code = screen.end()
 
     assert "^C" not in cut
@@ -68,8 +71,9 @@ def test_what_a_tool_would_do_is_shown_exactly_and_a_person_decides(tmp_path):
         screen.type("File this")
         asked = screen.until(ASKED)
         screen.type("x")  # no answer
-        screen.until(ASKED)
-        screen.type("e")
+        screen.until("type one of these and Enter: a, ")
+        screen.until("allow? > ")
+        screen.type("s")
         again = screen.until(ASKED)
         screen.type("d")
         screen.until("reason (sent to the model) > ")

@@ -45,7 +45,7 @@ EXPECTED = [
 def cut(pieces):
     blocks = MarkdownStream()
     found = [block for piece in pieces for block in blocks.feed(piece)]
-    return found + blocks.end()
+    return [block.text for block in found + blocks.end()]
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 1000])

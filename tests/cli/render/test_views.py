@@ -1,8 +1,8 @@
 """What is shown of a reply: finished Markdown for good, the rest redrawn, and nothing that a terminal obeys."""
 
 import io
-import re
 
+import pyte
 import pytest
 from rich.console import Console
 
@@ -42,23 +42,12 @@ def on_a_console(columns=40, **options):
     return written, clock, RichView(console, now=clock, **options)
 
 
-def lasting(written):
+def lasting(written, columns=200):
     """What is on the screen at last."""
-    lines, row, column = [""], 0, 0
-    for piece in re.findall(r"\x1b\[\??[\d;]*[A-Za-z]|[^\x1b]", written.getvalue()):
-        if piece == "\n":
-            row, column = row + 1, 0
-            lines += [""] * (row + 1 - len(lines))
-        elif piece == "\r":
-            column = 0
-        elif piece == "\x1b[2K":
-            lines[row] = ""
-        elif piece.endswith("A") and piece.startswith("\x1b"):
-            row -= int(piece[2:-1])
-        elif not piece.startswith("\x1b"):
-            lines[row] = lines[row][:column].ljust(column) + piece + lines[row][column + 1 :]
-            column += 1
-    return "\n".join(line.rstrip() for line in lines).rstrip().split("\n")
+    screen = pyte.Screen(columns, 1000)
+    screen.set_mode(pyte.modes.LNM)
+    pyte.Stream(screen).feed(written.getvalue())
+    return "\n".join(line.rstrip() for line in screen.display).rstrip().split("\n")
 
 
 def happening(kind, at=0, **facts):

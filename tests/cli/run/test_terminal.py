@@ -12,7 +12,7 @@ from tests.fixtures.screen import Screen
 from tests.fixtures.scripted_team import calls, decides, says, script
 
 CUT, LEAVE = b"\x03", b"\x04"
-ASKED = "e: show again > "
+ASKED = "show everything again\nallow? > "
 GOOD = "def add(a, b):\n    return a + b\n"
 TWO = ("The first file", "The second file")
 PLAN = '{"steps": ["Write add.py", "Read it"], "confidence": 0.9}'
@@ -126,7 +126,8 @@ def test_a_change_is_denied_and_the_agent_is_told_why(tmp_path, folder):
     with at_work(model, folder) as screen:
         screen.until(ASKED)
         screen.type("x")  # no answer
-        screen.until(ASKED)
+        screen.until("type one of these and Enter: a, ")
+        screen.until("allow? > ")
         screen.type("d")
         screen.until("reason (sent to the model) > ")
         screen.type("not today")
@@ -141,7 +142,7 @@ def test_a_change_is_denied_and_the_agent_is_told_why(tmp_path, folder):
 def test_a_call_is_shown_to_the_last_character_before_it_is_made(tmp_path, folder):
     with at_work(writer(tmp_path), folder) as screen:
         screen.until(ASKED)
-        screen.type("e")
+        screen.type("s")
         shown = screen.until(ASKED)
         screen.type("a")
         _, code = screen.end()

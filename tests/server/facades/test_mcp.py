@@ -416,7 +416,7 @@ def test_a_forged_state_is_refused(server: LiveServer, model: str, state: str) -
 
 
 def test_the_library_is_imported_with_the_first_message() -> None:
-    code = "import sys, antiphon.server.asgi; print('mcp' in sys.modules)"
+    code = "import sys, antiphon.server.application.asgi; print('mcp' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
 
     assert result.stdout == "False\n"

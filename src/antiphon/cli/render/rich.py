@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO, cast
 
 from rich.console import Console
-from rich.live import Live
-from rich.markdown import Markdown
 from rich.segment import Segment, Segments
 from rich.text import Text
 
 from antiphon.cli.render.gate import Drawing
-from antiphon.cli.render.markdown_stream import MarkdownStream
+from antiphon.cli.render.live_region import LiveRegion
+from antiphon.cli.render.markdown import PROSE_COLUMNS, ReplyMarkdown, block_lines, render_lines
+from antiphon.cli.render.markdown_stream import Block, MarkdownStream
 from antiphon.cli.render.plain import Tone, thought_line
 from antiphon.cli.render.text_width import escape_controls, sanitize_lines
 
@@ -42,7 +42,8 @@ class RichView:
         self._now = now
         self._blocks = MarkdownStream()
         self._thoughts = MarkdownStream()
-        self._live: Live | None = None
+        self._region = LiveRegion(console)
+        self._is_live = False
         self._thinking_since: float | None = None
         self._started_at = 0.0
         self._drawn_at = 0.0
@@ -56,11 +57,7 @@ class RichView:
         self._drawn_at = 0.0
         self._is_first = True
         self._thinking_since = None
-        if self._live is None:
-            self._live = Live(
-                console=self._console, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False
-            )
-            self._live.start()
+        self._is_live = True
         self.refresh()
 
     def text(self, piece: str) -> None:
@@ -92,37 +89,45 @@ class RichView:
 
     def markdown(self, text: str) -> None:
         """Print complete Markdown."""
-        self._console.print(_join_lines(self._lines(_markdown(sanitize_lines(text)))))
+        blocks = MarkdownStream()
+        for number, block in enumerate([*blocks.feed(sanitize_lines(text)), *blocks.end()]):
+            self._print_lines(block, is_first=number == 0)
 
     def refresh(self) -> None:
         """Redraw the unfinished block, at most ten times a second."""
         now = self._now()
-        if self._live is not None and now - self._drawn_at >= REFRESH_S:
+        if self._is_live and now - self._drawn_at >= REFRESH_S:
             self._drawn_at = now
-            self._live.update(self._drawing(now), refresh=True)
+            self._region.draw(self._drawing(now))
 
     def end(self) -> None:
         """Print the remaining blocks and stop drawing."""
         self._end_text()
-        if self._live is not None:
-            self._live.update(Text(""))
-            self._live.stop()
-            self._live = None
+        self._is_live = False
+        self._region.clear()
 
-    def _drawing(self, now: float) -> Segments:
+    def _drawing(self, now: float) -> list[list[Segment]]:
         footer = self._footer_lines()
         lines = self._unfinished_lines(now)[-max(1, self._console.height - 2 - len(footer)) :]
-        return _without_last_newline([*lines, *footer])
+        return [*lines, *footer]
 
     def _unfinished_lines(self, now: float) -> list[list[Segment]]:
         """Render the unfinished block, or the time spent waiting for text."""
+        columns = min(self._console.width, PROSE_COLUMNS)
         if self._thinking_since is not None:
-            return self._lines(Text(f"thinking … {now - self._thinking_since:.1f} s", style="dim"))
+            return self._note_lines(f"thinking … {now - self._thinking_since:.1f} s")
         text = self._blocks.growing(MOST_GROWING)
         if not text.strip():
-            return self._lines(Text(f"… {now - self._started_at:.1f} s", style="dim"))
-        is_plain = self._blocks.is_code or len(text) == MOST_GROWING
-        return self._lines(Text(text) if is_plain else _markdown(text))
+            return self._note_lines(f"… {now - self._started_at:.1f} s")
+        if len(text) == MOST_GROWING:
+            return render_lines(self._console, Text(text), columns)
+        if self._blocks.is_code:
+            columns = self._console.width
+        lines = render_lines(self._console, ReplyMarkdown(text), columns)
+        return lines if self._is_first or self._blocks.is_continuation else [[], *lines]
+
+    def _note_lines(self, text: str) -> list[list[Segment]]:
+        return render_lines(self._console, Text(text, style="dim"), self._console.width)
 
     def _footer_lines(self) -> list[list[Segment]]:
         """Render the footer, in at most half of the screen."""
@@ -131,26 +136,23 @@ class RichView:
         lines = [line for text in texts for line in self._console.render_lines(text, pad=False)]
         return lines[-max(1, self._console.height // 2) :]
 
-    def _print_block(self, block: str) -> None:
+    def _print_block(self, block: Block) -> None:
         self._clear()
-        if not self._is_first:
-            self._console.print()
+        self._print_lines(block, is_first=self._is_first)
         self._is_first = False
-        self._console.print(_join_lines(self._lines(_markdown(block))))
 
-    def _lines(self, block: Text | Markdown) -> list[list[Segment]]:
-        """Render a block without the blank lines that some kinds of blocks have around them."""
-        lines = self._console.render_lines(block, pad=False)
-        numbers = [number for number, line in enumerate(lines) if any(segment.text.strip() for segment in line)]
-        return lines[numbers[0] : numbers[-1] + 1] if numbers else []
+    def _print_lines(self, block: Block, *, is_first: bool) -> None:
+        lines = block_lines(self._console, block)
+        if not is_first and not block.continues:
+            lines = [[], *lines]
+        self._console.print(_join_lines(lines), end="", crop=False, soft_wrap=True)
 
-    def _print_thought(self, block: str) -> None:
-        self._console.print(Text(block, style="dim italic"))
+    def _print_thought(self, block: Block) -> None:
+        self._console.print(Text(block.text, style="dim italic"))
 
     def _clear(self) -> None:
-        """Draw the footer only, so that text about to be printed is not also drawn below itself."""
-        if self._live is not None:
-            self._live.update(_without_last_newline(self._footer_lines()), refresh=True)
+        """Erase what is drawn, so that what is printed next takes its place."""
+        self._region.clear()
 
     def _end_text(self) -> None:
         for block in self._blocks.end():
@@ -180,13 +182,3 @@ def rich_view(*, show_thinking: bool = False, footer: Footer | None = None) -> R
 
 def _join_lines(lines: list[list[Segment]]) -> Segments:
     return Segments([segment for line in lines for segment in (*line, Segment.line())])
-
-
-def _without_last_newline(lines: list[list[Segment]]) -> Segments:
-    # rich expects the live area to end without a newline.
-    return Segments(list(_join_lines(lines).segments)[:-1])
-
-
-def _markdown(text: str) -> Markdown:
-    # A link is shown with its address, so that its text cannot hide where it leads.
-    return Markdown(text, hyperlinks=False)

@@ -1,10 +1,12 @@
-"""Client of one run: starts or resumes it and prints what happens, on the background loop."""
+"""Client of one run: starts or resumes it and prints what happens."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from antiphon.cli.permission_prompt import TOO_LATE, Answerer
+from antiphon.cli.argument_edits import tool_schema
+from antiphon.cli.permission_prompt import REFUSED_EDIT, TOO_LATE, Answerer
 from antiphon.cli.render.plain import TextView
 from antiphon.cli.render.refresh import auto_refresh
 from antiphon.cli.run.printer import RunPrinter
@@ -29,6 +31,7 @@ class RunClient:
     ) -> None:
         self._threads = window.threads
         self._library = window.library
+        self._is_served = hasattr(window, "connection")
         self._client = as_client(window)  # of the server that runs it, which outlives this window
         if self._client is not None:
             self._client.on_restart = view.line
@@ -72,7 +75,7 @@ class RunClient:
         reasons = [request.reason for request in await self._threads.requests(self.id)]
         if PROVIDER_ERROR in reasons or "permission" not in reasons:
             return PROVIDER_ERROR in reasons
-        if self._client is not None:  # the server that asked still runs
+        if self._is_served:  # the server that asked still runs
             return False
         async for activity in self._threads.follow(self.id, self._after):
             await self._handle(activity)
@@ -154,20 +157,21 @@ class RunClient:
         self._view.line(request.text or "", "error")
         return True
 
-    def decide(self, request: OpenRequest, answerer: Answerer) -> dict[str, Any]:
-        """Get the answer to a request, on the main thread."""
+    async def decide(self, request: OpenRequest, answerer: Answerer) -> dict[str, Any]:
+        """Get the answer to a request."""
         speaker = self._printer.name(request.speaker or "")
         if request.reason != "permission":
             options = [str(option) for option in request.options]
-            return {"text": answerer.reply(request.text or "", options, speaker)}
-        return answerer.permit(request.calls, speaker).to_answer()
+            return {"text": await answerer.reply(request.text or "", options, speaker)}
+        schema_of = partial(tool_schema, self._library, self.id)
+        return (await answerer.permit(request.calls, speaker, schema_of)).to_answer()
 
     async def answer(self, request: OpenRequest, answer: Mapping[str, Any]) -> str:
         """Send the answer to a request and follow the run."""
         try:
             await self._threads.answer(self.id, request=request.id, **answer)
         except UnknownRequest:
-            self._view.line(TOO_LATE, "error")
+            self._view.line(REFUSED_EDIT if answer.get("arguments") else TOO_LATE, "error")
         return await self.follow()
 
     async def cancel(self) -> None:

@@ -1,21 +1,23 @@
-"""Course of a run on the main thread: starting or resuming it, and answering its agents."""
+"""Course of a run: starting or resuming it, and answering its agents."""
 
+import argparse
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from antiphon.app import open_library
 from antiphon.cli.frame import UsageError
-from antiphon.cli.interruptible import InterruptibleWait
+from antiphon.cli.input.lines import Interrupted
+from antiphon.cli.input.waiting import InterruptibleWait
 from antiphon.cli.lookup import find_thread
+from antiphon.cli.options import store_file
 from antiphon.cli.permission_prompt import Answerer
 from antiphon.cli.run.client import RunClient
 from antiphon.cli.run.environment import RunEnvironment
 from antiphon.cli.run.output import RunOutput
 from antiphon.cli.run.spec import RunSpec, models_by_place
-from antiphon.cli.windows.types import as_client
+from antiphon.cli.windows.access import open_records
+from antiphon.cli.windows.types import AnyLibrary, as_client
 from antiphon.threads.library import Library
 
 NOT_RESUMABLE = {
@@ -53,27 +55,31 @@ class StoredRun:
     is_from_file: bool = False
 
 
-def find_resumable_run(store: Path, prefix: str) -> StoredRun:
+def find_resumable_run(options: argparse.Namespace) -> StoredRun:
     """Find the run to resume by a prefix of its id; `UsageError` if it cannot be resumed."""
-    if not store.is_file():
+    store = store_file(options)
+    if options.server is None and not store.is_file():
         raise UsageError(f"{store}: store not found, nothing to resume; choose another with --store")
 
     async def find() -> StoredRun:
-        async with open_library(store) as library:
-            return await _find(library, prefix)
+        async with open_records(options) as library:
+            return await _find(library, options.resume, options.server)
 
     return asyncio.run(find())
 
 
-async def _find(library: Library, prefix: str) -> StoredRun:
+async def _find(library: AnyLibrary, prefix: str, server: str | None) -> StoredRun:
     record = await library.read(await find_thread(library, prefix, "run"))
     if record.view.problem is not None:
         raise UsageError(f"cannot resume run {record.view.id}: {record.view.problem}")
     if record.view.status in NOT_RESUMABLE:
-        hint = f'show it with: antiphon runs show {record.view.id}; start another with: antiphon run "TASK"'
+        place = record.view.id if server is None else f"{record.view.id} --server {server}"
+        hint = f'show it with: antiphon runs show {place}; start another with: antiphon run "TASK"'
         raise UsageError(f"cannot resume run {record.view.id}: {NOT_RESUMABLE[record.view.status]}; {hint}")
     id = record.view.id
-    return StoredRun(id, await library.config(id), await library.is_from_file(id))
+    # A server elsewhere does not say so, and refuses what a run from a file may not do.
+    is_from_file = isinstance(library, Library) and await library.is_from_file(id)
+    return StoredRun(id, await library.config(id), is_from_file)
 
 
 async def open_run(
@@ -86,7 +92,8 @@ async def open_run(
         client = as_client(window)
         if client is not None:
             await client.join(id, folder=spec.workspace if start.is_from_file else None)
-        for reference in models_by_place(spec):  # a person has named those of a run from a file
+        # A person has named those of a run from a file; a server elsewhere decides about its own.
+        for reference in models_by_place(spec) if spec.workspace is not None else ():
             await window.threads.allow_model(id, reference)
         if start.mode is not None:
             await window.threads.set_mode(id, start.mode)
@@ -113,22 +120,24 @@ def mode_in_force(spec: RunSpec, start: NewRun | ResumedRun) -> str:
     return f"ask (was {stored}, but {FROM_FILE}; --mode {stored} gives it again)" if is_from_file else stored
 
 
-def run_to_end(
+async def run_to_end(
     client: RunClient, start: NewRun | ResumedRun, interruptible: InterruptibleWait, answerer: Answerer
 ) -> str:
     """Follow the run to its end, answering its agents; return its last status."""
-    status = interruptible.wait(client.start(start.task, start.plan) if isinstance(start, NewRun) else client.resume())
+    status = await interruptible.wait(
+        client.start(start.task, start.plan) if isinstance(start, NewRun) else client.resume()
+    )
     while status == "waiting":
-        request = interruptible.wait(client.request())
+        request = await interruptible.wait(client.request())
         if request is None:  # it continued without an answer
-            status = interruptible.wait(client.wait_for_status())
+            status = await interruptible.wait(client.wait_for_status())
             continue
         if client.lacks_key(request):  # only a person has it, and resumes the run then
             return status
         try:
-            answer = client.decide(request, answerer)
-        except (EOFError, KeyboardInterrupt):
-            status = interruptible.wait(client.cancel_and_follow())
+            answer = await client.decide(request, answerer)
+        except (EOFError, Interrupted):
+            status = await interruptible.wait(client.cancel_and_follow())
         else:
-            status = interruptible.wait(client.answer(request, answer))
+            status = await interruptible.wait(client.answer(request, answer))
     return status

@@ -6,11 +6,12 @@ Routes that windows seldom use are loaded when they are needed, because the firs
 from collections.abc import Mapping
 from importlib import import_module
 
-from antiphon.server.contracts import Routes
+from antiphon.server.contracts import Contract, Routes
 from antiphon.server.routes import actions, local, streams, system, threads, windows
 
 THREAD_ROUTES: tuple[Routes, ...] = (threads.routes, actions.routes, streams.routes)
 SERVER_ROUTES: tuple[Routes, ...] = (system.routes, local.routes, windows.routes)
+WINDOW_ROUTES: tuple[Routes, ...] = (*THREAD_ROUTES, local.routes, windows.routes)
 MODULES: Mapping[str, tuple[str, ...]] = {
     "routes.catalog": ("models", "agents", "tools"),
     "routes.charts": ("charts",),
@@ -36,3 +37,8 @@ def load_routes(module: str) -> Routes:
 def all_routes() -> list[Routes]:
     """Load all routes."""
     return [*THREAD_ROUTES, *map(load_routes, MODULES), *SERVER_ROUTES]
+
+
+def all_contracts() -> list[tuple[str, Contract]]:
+    """Return the contracts of all routes, each with its tag."""
+    return [(routes.tag, contract) for routes in all_routes() for contract in routes.contracts]

@@ -3,7 +3,8 @@
 import asyncio
 from typing import Any
 
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from antiphon.agents.files import default_agents
 from antiphon.providers.catalog import ModelListing, list_models

@@ -1,0 +1,1 @@
+"""Input from terminals: the line editor, plain lines, keys, signals and terminal modes."""
