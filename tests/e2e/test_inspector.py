@@ -418,6 +418,7 @@ def test_a_saved_journal_of_a_thread_shows_its_states_as_far_as_they_are_known(d
         door.app.button("Save the journal").click()
     saved.value.save_as(tmp_path / "saved.json")
     door.page.get_by_label("Open a file…").set_input_files(tmp_path / "saved.json")
+    expect(door.page.get_by_text("saved.json").first).to_be_visible()
     actors = door.page.get_by_label("Actors of this tree")
 
     expect(actors.get_by_role("button").first).to_have_text("threadcompleted")
