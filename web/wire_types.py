@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from antiphon.server.routes import all_contracts
 from antiphon.server.contracts import SCHEMAS, Contract, checks, schemas
 from antiphon.server.replies import ProblemReply
+from antiphon.server.routes import all_contracts
 
 TARGET = Path(__file__).parent / "src" / "wire" / "types.ts"
 HEAD = "// Made by `make web-types` from the OpenAPI document of the server; do not edit.\n"
