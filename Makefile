@@ -70,7 +70,8 @@ compare: $(STAMP) ## compare the speed with another revision, e.g. make compare 
 	@test -n '$(BASE)' || { echo "no revision to compare with; use: make compare BASE=HEAD~20" >&2; exit 2; }
 	@$(BIN)/python bench/compare.py '$(BASE)'
 
-conformance: $(STAMP) ## compare fresh random charts with XState (needs Node)
+conformance: $(STAMP) ## compare fresh random charts with XState (needs Node), and random SCXML documents with the W3C algorithm
+	@$(BIN)/python -m tests.scxml.fuzz --count 5000
 	@$(BIN)/python conformance/run.py
 
 mutants: $(STAMP) ## break the code for each row that tests/mutants lists, and show that a test of the row fails

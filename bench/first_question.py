@@ -18,7 +18,8 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from antiphon.client.local import read_server, socket_path
+from antiphon.client.local import read_server
+from antiphon.client.starting import socket_path
 from tables import print_table, ratio
 
 ROUNDS = 15

@@ -1,67 +1,53 @@
 """Antiphon runs LLM conversations as statecharts.
 
-The engine and its actors are loaded at once, everything else when it is first used.
+Each name is loaded when it is first used.
 """
 
 from typing import TYPE_CHECKING
 
-from antiphon.actors.actor import Actor
-from antiphon.actors.callbacks import from_callback, from_transition
-from antiphon.actors.clock import SimulatedClock
-from antiphon.actors.creation import create_actor
-from antiphon.actors.errors import ActorError, NoEventLoop, NotRoot, SystemIdTaken, WaitError, WrongThread
-from antiphon.actors.logic import TaskScope
-from antiphon.actors.tasks import from_stream, from_task
-from antiphon.actors.waiting import to_awaitable, wait_for
-from antiphon.chart.actions import (
-    Action,
-    Enqueue,
-    assign,
-    cancel,
-    emit,
-    enqueue_actions,
-    forward_to,
-    log,
-    raise_,
-    send_parent,
-    send_to,
-    spawn_child,
-    stop_child,
-)
-from antiphon.chart.checks.problems import EventProblem
-from antiphon.chart.codecs import register_codec
-from antiphon.chart.config import MachineConfig, StateConfig
-from antiphon.chart.errors import (
-    ChartError,
-    CodecError,
-    EngineError,
-    EventError,
-    EventRefused,
-    GuardError,
-    LoopError,
-    SnapshotError,
-    UnknownActor,
-)
-from antiphon.chart.events import assert_event, takes
-from antiphon.chart.guards import and_, not_, or_, state_in
-from antiphon.chart.machine import Machine, create_machine
-from antiphon.chart.scope import Scope
-from antiphon.chart.setup import setup
-from antiphon.chart.snapshot import Snapshot
-from antiphon.chart.text import GrowingText
-from antiphon.chart.transition import (
-    get_initial_microsteps,
-    get_microsteps,
-    get_next_transitions,
-    initial_transition,
-    transition,
-)
-from antiphon.chart.values import matches_state
 from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from antiphon.actors.actor import Actor
+    from antiphon.actors.callbacks import from_callback, from_transition
+    from antiphon.actors.clock import SimulatedClock
+    from antiphon.actors.creation import create_actor
+    from antiphon.actors.errors import ActorError, NoEventLoop, NotRoot, SystemIdTaken, WaitError, WrongThread
+    from antiphon.actors.logic import TaskScope
+    from antiphon.actors.tasks import from_stream, from_task
+    from antiphon.actors.waiting import to_awaitable, wait_for
     from antiphon.app import App, open_library
     from antiphon.blocking import BlockingApp
+    from antiphon.chart.actions import (
+        Action,
+        Enqueue,
+        assign,
+        cancel,
+        emit,
+        enqueue_actions,
+        forward_to,
+        log,
+        raise_,
+        send_parent,
+        send_to,
+        spawn_child,
+        stop_child,
+    )
+    from antiphon.chart.checks.problems import EventProblem
+    from antiphon.chart.codecs import register_codec
+    from antiphon.chart.config import MachineConfig, StateConfig
+    from antiphon.chart.errors import (
+        ChartError,
+        CodecError,
+        EngineError,
+        EventError,
+        EventRefused,
+        GuardError,
+        LoopError,
+        SnapshotError,
+        UnknownActor,
+    )
+    from antiphon.chart.events import assert_event, takes
     from antiphon.chart.explore.coverage import TransitionPaths, get_transition_paths
     from antiphon.chart.explore.graph import ExplorationError, get_adjacency
     from antiphon.chart.explore.mermaid import to_mermaid
@@ -69,6 +55,20 @@ if TYPE_CHECKING:
     from antiphon.chart.explore.play import Trace, play
     from antiphon.chart.explore.reachability import reachable_states, unreachable_states
     from antiphon.chart.explore.schema import CHART_SCHEMA
+    from antiphon.chart.guards import and_, not_, or_, state_in
+    from antiphon.chart.machine import Machine, create_machine
+    from antiphon.chart.scope import Scope
+    from antiphon.chart.setup import setup
+    from antiphon.chart.snapshot import Snapshot
+    from antiphon.chart.text import GrowingText
+    from antiphon.chart.transition import (
+        get_initial_microsteps,
+        get_microsteps,
+        get_next_transitions,
+        initial_transition,
+        transition,
+    )
+    from antiphon.chart.values import matches_state
     from antiphon.runtime.errors import (
         Conflict,
         Failed,
@@ -100,6 +100,8 @@ if TYPE_CHECKING:
     from antiphon.runtime.records import Entry, Receipt
     from antiphon.runtime.runtime import Runtime
     from antiphon.runtime.store import Projection, Store
+    from antiphon.scxml.errors import ScxmlError
+    from antiphon.scxml.loading import load_scxml
     from antiphon.stores.memory import MemoryStore
     from antiphon.stores.sqlite import SqliteStore
 
@@ -109,6 +111,88 @@ __version__ = "0.2.0"
 __getattr__ = lazy_names(
     __name__,
     {
+        "antiphon.actors.actor": ("Actor",),
+        "antiphon.actors.callbacks": (
+            "from_callback",
+            "from_transition",
+        ),
+        "antiphon.actors.clock": ("SimulatedClock",),
+        "antiphon.actors.creation": ("create_actor",),
+        "antiphon.actors.errors": (
+            "ActorError",
+            "NoEventLoop",
+            "NotRoot",
+            "SystemIdTaken",
+            "WaitError",
+            "WrongThread",
+        ),
+        "antiphon.actors.logic": ("TaskScope",),
+        "antiphon.actors.tasks": (
+            "from_stream",
+            "from_task",
+        ),
+        "antiphon.actors.waiting": (
+            "to_awaitable",
+            "wait_for",
+        ),
+        "antiphon.chart.actions": (
+            "Action",
+            "Enqueue",
+            "assign",
+            "cancel",
+            "emit",
+            "enqueue_actions",
+            "forward_to",
+            "log",
+            "raise_",
+            "send_parent",
+            "send_to",
+            "spawn_child",
+            "stop_child",
+        ),
+        "antiphon.chart.checks.problems": ("EventProblem",),
+        "antiphon.chart.codecs": ("register_codec",),
+        "antiphon.chart.config": (
+            "MachineConfig",
+            "StateConfig",
+        ),
+        "antiphon.chart.errors": (
+            "ChartError",
+            "CodecError",
+            "EngineError",
+            "EventError",
+            "EventRefused",
+            "GuardError",
+            "LoopError",
+            "SnapshotError",
+            "UnknownActor",
+        ),
+        "antiphon.chart.events": (
+            "assert_event",
+            "takes",
+        ),
+        "antiphon.chart.guards": (
+            "and_",
+            "not_",
+            "or_",
+            "state_in",
+        ),
+        "antiphon.chart.machine": (
+            "Machine",
+            "create_machine",
+        ),
+        "antiphon.chart.scope": ("Scope",),
+        "antiphon.chart.setup": ("setup",),
+        "antiphon.chart.snapshot": ("Snapshot",),
+        "antiphon.chart.text": ("GrowingText",),
+        "antiphon.chart.transition": (
+            "get_initial_microsteps",
+            "get_microsteps",
+            "get_next_transitions",
+            "initial_transition",
+            "transition",
+        ),
+        "antiphon.chart.values": ("matches_state",),
         "antiphon.app": ("App", "open_library"),
         "antiphon.blocking": ("BlockingApp",),
         "antiphon.chart.explore.coverage": (
@@ -178,6 +262,8 @@ __getattr__ = lazy_names(
             "Projection",
             "Store",
         ),
+        "antiphon.scxml.errors": ("ScxmlError",),
+        "antiphon.scxml.loading": ("load_scxml",),
         "antiphon.stores.memory": ("MemoryStore",),
         "antiphon.stores.sqlite": ("SqliteStore",),
     },
@@ -230,6 +316,7 @@ __all__ = [
     "Runtime",
     "RuntimeFault",
     "Scope",
+    "ScxmlError",
     "SimulatedClock",
     "Snapshot",
     "SnapshotError",
@@ -278,6 +365,7 @@ __all__ = [
     "get_simple_paths",
     "get_transition_paths",
     "initial_transition",
+    "load_scxml",
     "log",
     "matches_state",
     "not_",

@@ -37,6 +37,7 @@ from antiphon.runtime.ownership import Whole
 from antiphon.runtime.reader import Reader
 from antiphon.runtime.records import RootState
 from antiphon.runtime.replay.dry_run import DryReplay, TreeReplay
+from antiphon.runtime.replay.restoring import RestoreReport, RestoreTrial
 from antiphon.runtime.runtime import Runtime
 from antiphon.runtime.store import Store
 from antiphon.runtime.tree_cache import TreeCache
@@ -334,6 +335,25 @@ async def replay_journals(
     try:
         dry = DryReplay(store, Machines(machines if machines is not None else _reading_machines()))
         return await dry.replay_all(progress) if root is None else [await dry.replay(root)]
+    finally:
+        await store.close()
+
+
+async def try_restoring(
+    path: str | Path,
+    old: Machine[Any, Any] | None,
+    new: Machine[Any, Any],
+    progress: Callable[[int, int], None],
+) -> RestoreReport:
+    """Restore the stored runs of a machine with a new version of it; change nothing.
+
+    Trees are read with `old` and the machines of Antiphon.
+    """
+    store = SqliteStore(path, read_only=True)
+    await store.open()
+    try:
+        machines = [*([] if old is None else [old]), *_reading_machines()]
+        return await RestoreTrial(store, machines, new).run(progress)
     finally:
         await store.close()
 

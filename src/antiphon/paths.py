@@ -50,3 +50,13 @@ def server_folder(store: str | Path) -> Path:
 def server_config_path(environment: Mapping[str, str] = os.environ) -> Path:
     """Return the path of the settings of `antiphon serve`: ANTIPHON_SERVER_CONFIG, or a file of the user."""
     return user_path("config", "server.toml", variable="ANTIPHON_SERVER_CONFIG", environment=environment)
+
+
+def config_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the path of the user's settings: ANTIPHON_CONFIG, or a file in the user's configuration folder."""
+    return user_path("config", "config.toml", variable="ANTIPHON_CONFIG", environment=environment)
+
+
+def templates_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of the user's templates: ANTIPHON_TEMPLATES, or one in the user's configuration folder."""
+    return user_path("config", "templates", variable="ANTIPHON_TEMPLATES", environment=environment)

@@ -9,7 +9,19 @@ from pathlib import Path
 # What the modules of a room may import, besides their own room: rooms, or single modules of a room.
 # A room is a folder or a module; the longest name that fits counts, so that `chat.machine` is a room within `chat`.
 # Imports point inwards only; features never import each other, and a command imports its own feature only.
-WORDS = {"messages", "errors", "tokens", "answers", "json_schema", "money", "paths", "lazy", "telemetry", "version"}
+WORDS = {
+    "messages",
+    "errors",
+    "tokens",
+    "answers",
+    "json_schema",
+    "money",
+    "paths",
+    "lazy",
+    "settings",
+    "telemetry",
+    "version",
+}
 PURE_WORDS = {"messages", "errors", "tokens", "answers"}
 PURE_TOOLS = {"tools.access", "tools.assessment", "tools.risks", "tools.patterns"}
 BELOW = WORDS | {"chart", "actors", "runtime", "providers", "tools"}
@@ -31,6 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "chart": set(),
     "actors": {"chart"},
     "runtime": {"chart", "actors", "version"},
+    "scxml": {"chart"},
     "stores": {"runtime"},
     "providers": WORDS,
     "tools": {"messages", "json_schema", "lazy", "paths", "providers.base"},
@@ -47,13 +60,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "server": BELOW | {"app", "threads", "web", *FEATURES, "chat.machine.events", "client.local"},
     "cli.render": {"money", "threads"},
     "cli.input": {"paths", "cli.render"},
-    "cli": SHARED_CLI | {"__init__", "actors", "chart", "cli.run.agents", "server", *FEATURES},
+    "cli": SHARED_CLI | {"__init__", "actors", "chart", "cli.run.agents", "scxml", "server", *FEATURES},
     **{f"cli.{command}": SHARED_CLI | {"cli", feature} for feature, command in FEATURES.items()},
     "cli.play": {"chart", "actors", "cli", "cli.render"},
-    "cli.chart": {"chart", "cli", "cli.render"},
+    "cli.chart": {"chart", "runtime", "scxml", "app", "web", "cli", "cli.render"},
     "cli.serve": SHARED_CLI | {"cli", "server", *FEATURES},
     "testing": {"chart", "actors", "runtime", "stores", "messages", "errors", "lazy", "providers"},
-    "__init__": BELOW | {"stores", "app", "blocking"},
+    "__init__": BELOW | {"stores", "app", "blocking", "scxml"},
     "__main__": {"cli"},
 }
 PURE = {"chart", *PURE_WORDS, *(room for room in MAY_IMPORT if room.endswith(".machine"))}
@@ -78,14 +91,17 @@ THIRD_PARTY: dict[str, set[str]] = {
     "providers": {"httpx2", "httpcore2", "genai_prices", "xllamacpp"},
     "tools": {"mcp", "mcp_types", "anyio", "tree_sitter", "tree_sitter_bash"},
     "runtime": {"orjson"},
+    "scxml": {"quickjs"},
     "cli": {"yaml"},
+    "cli.chart": {"quickjs"},
     "cli.render": {"rich", "markdown_it"},
     "cli.input": {"prompt_toolkit"},
     "cli.debate": {"rich"},
     "json_schema": {"jsonschema_rs"},
     "telemetry": {"opentelemetry"},
     "agents": {"msgspec", "yaml"},
-    "client": {"httpx2"},
+    "client": {"httpx2", "httpcore2"},
+    "testing": {"hypothesis"},
     "server": {"fastapi", "starlette", "uvicorn", "uvloop", "h11", "mcp", "mcp_types"},
 }
 

@@ -48,13 +48,16 @@ def test_modules_and_functions_stay_small():
     assert rules.long_pieces(PACKAGE, most_lines=450, most_function_lines=50) == []
 
 
-def test_importing_antiphon_loads_no_third_party_package():
-    script = "import sys; import antiphon; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+def test_the_engine_and_its_actors_load_no_third_party_package():
+    imports = "from antiphon import create_actor, setup, transition; "
+    script = f"import sys; {imports}print(*sorted({{name.split('.')[0] for name in sys.modules}}))"
     printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
 
     # Site customisation of the environment may load its own helpers before any program starts.
     bare = subprocess.run(
-        [sys.executable, "-c", script.replace("import antiphon; ", "")], capture_output=True, text=True
+        [sys.executable, "-c", script.replace("from antiphon import create_actor, setup, transition; ", "")],
+        capture_output=True,
+        text=True,
     )
     assert set(printed.split()) - STANDARD - set(bare.stdout.split()) == {"antiphon"}
 
@@ -191,3 +194,10 @@ def test_a_folder_with_too_many_modules_is_noticed(tmp_path):
     files = {f"chart/m{number}.py": "" for number in range(rules.MOST_MODULES + 1)}
 
     assert len(rules.full_folders(tree(tmp_path, files))) == 1
+
+
+def test_importing_antiphon_loads_no_other_room():
+    script = "import sys; import antiphon; print(*sorted(name for name in sys.modules if name.startswith('antiphon')))"
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+
+    assert printed.split() == ["antiphon", "antiphon.lazy"]

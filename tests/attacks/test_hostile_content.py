@@ -15,7 +15,7 @@ from antiphon.providers.wire import parse_frame
 from antiphon.threads.reply import _parse_input
 from antiphon.tools import FetchSettings
 from antiphon.tools.errors import ToolCallError
-from antiphon.tools.fetch import CHARSETS, PageResponse, _decode_body, _page_text, split_url
+from antiphon.tools.fetch import CHARSETS, PageResponse, _decode_body, page_text, split_url
 from antiphon.tools.mcp.config import ConfigError, load_servers
 from tests.attacks.attack import Attack
 from tests.fixtures.workspace_tools import Workbench
@@ -71,7 +71,7 @@ def seconds(function):
 def page(body, kind, parameters=""):
     """The text of a page, within limits."""
     response = PageResponse(200, {"content-type": f"{kind};{parameters}"}, body, is_truncated=False)
-    return asyncio.run(_page_text("https://example.com/", response, FetchSettings(page_ms=3_000)))
+    return asyncio.run(page_text("https://example.com/", response, FetchSettings(page_ms=3_000)))
 
 
 @pytest.mark.parametrize("name", SLOW_CODECS)

@@ -218,7 +218,7 @@ def test_unknown_key_of_the_root_and_of_its_options():
     assert build_error({"inital": "a"}).problem == "unknown key 'inital'"
     assert "initial" in build_error({"inital": "a"}).known
     assert build_error({"options": {"maxIteration": 5}}).path == "options"
-    assert build_error({"options": {"maxIteration": 5}}).known == ("maxIterations", "regionLocal")
+    assert build_error({"options": {"maxIteration": 5}}).known == ("maxIterations", "regionLocal", "scxml")
 
 
 def test_unknown_state_type_and_kind_of_history():

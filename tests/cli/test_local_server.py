@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.client.local import ensure_server, read_server, socket_path
+from antiphon.client.local import ensure_server, read_server
+from antiphon.client.starting import socket_path
 from tests.fixtures.local_server import windows_on
 from tests.fixtures.server import PATIENCE_S, frames, window_client
 

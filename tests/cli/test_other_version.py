@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import antiphon
-from antiphon.client.local import ServerInfo, read_server, socket_path
+from antiphon.client.local import ServerInfo, read_server
+from antiphon.client.starting import socket_path
 from antiphon.version import VERSION
 from tests.fixtures.local_server import windows_on
 from tests.fixtures.scripted_team import script

@@ -6,7 +6,8 @@ import signal
 
 import pytest
 
-from antiphon.client.local import read_server, socket_path
+from antiphon.client.local import read_server
+from antiphon.client.starting import socket_path
 from tests.fixtures.chats import ECHO, echo_server
 from tests.fixtures.local_server import until_gone, windows_on
 from tests.fixtures.processes import processes_in

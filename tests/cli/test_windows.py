@@ -89,6 +89,14 @@ def test_killing_one_window_disturbs_no_reply(store: Path, slow: str) -> None:
     assert {row["status"] for row in json.loads(again.stdout)} <= {"completed", "running"}
 
 
+def test_a_question_starts_its_server_before_slow_modules_are_loaded() -> None:
+    script = "import sys, antiphon.cli.main, antiphon.cli.chat.command\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert {"asyncio", "sqlite3", "httpx2", "antiphon.chart", "antiphon.app"}.isdisjoint(done.stdout.split())
+    assert "antiphon.client.starting" in done.stdout.split()
+
+
 def test_a_question_has_the_same_output_as_in_one_process(store: Path) -> None:
     here = antiphon(*DEMO, "--no-server", "--store", store, "Hello")
     there = antiphon(*DEMO, "--store", store, "Hello")

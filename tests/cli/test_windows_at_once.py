@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from antiphon.client.local import read_server, socket_path
+from antiphon.client.local import read_server
+from antiphon.client.starting import socket_path
 from tests.fixtures.chats import ECHO, echo_server
 from tests.fixtures.command import antiphon
 from tests.fixtures.debate_scripts import TOPIC, debaters, prices

@@ -15,18 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.client import local
-from antiphon.client.local import (
-    EarlyStart,
+from antiphon.client import local, starting
+from antiphon.client.local import ensure_server, find_server, read_server, request
+from antiphon.client.starting import (
     LocalServerError,
-    ensure_server,
-    find_server,
+    StartingServer,
     is_enabled,
     log_path,
-    read_server,
-    request,
     server_environment,
     socket_path,
+    spawn_server,
     start_early,
 )
 from tests.fixtures.local_server import is_alive, until_gone, windows_on
@@ -104,7 +102,7 @@ def test_a_server_is_used_unless_it_is_switched_off(environ: dict[str, str], no_
 def test_without_its_packages_no_server_is_used_and_the_error_names_the_extra(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "PACKAGES", ("no_such_package",))
+    monkeypatch.setattr(starting, "PACKAGES", ("no_such_package",))
 
     assert not is_enabled({})
     with pytest.raises(LocalServerError, match=r"pip install 'antiphon\[server\]'"):
@@ -119,7 +117,7 @@ def test_the_server_inherits_no_secrets() -> None:
 
 def test_three_windows_at_once_start_one_server(store: Path) -> None:
     code = (
-        "import asyncio, sys; from pathlib import Path; from antiphon.client.local import *\n"
+        "import asyncio, sys; from pathlib import Path; from antiphon.client.local import ensure_server, read_server\n"
         "path = asyncio.run(ensure_server(Path(sys.argv[1]))); print(asyncio.run(read_server(path)).pid)"
     )
 
@@ -211,7 +209,7 @@ def test_a_busy_server_of_another_version_is_refused_with_the_command_to_use(
 
     async def scenario() -> str:
         path = socket_path(store)
-        await local._until_ready(store, local._spawn(store, ()))
+        await local._until_ready(store, spawn_server(store))
         reader, writer = await asyncio.open_unix_connection(str(path))
         writer.write(b"GET /events HTTP/1.1\r\nHost: local\r\nAccept: text/event-stream\r\n\r\n")
         await reader.readuntil(b"behind")
@@ -238,7 +236,7 @@ def test_a_store_that_another_program_owns_is_named_in_the_error(store: Path) ->
 
 
 def test_a_server_is_started_early_and_waited_for_later(store: Path) -> None:
-    async def scenario() -> tuple[int, EarlyStart | None]:
+    async def scenario() -> tuple[int, StartingServer | None]:
         early = start_early(store)
         assert early is not None
         assert start_early(store) is None  # it is the turn of the first

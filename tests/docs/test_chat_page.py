@@ -5,6 +5,7 @@ import re
 import pytest
 
 from antiphon.cli.chat.slash_commands import COMMANDS
+from antiphon.cli.config.model_options import OPTIONS
 from antiphon.cli.default_model import DEFAULTS, LOCAL, SCRIPTED
 from antiphon.threads.machine.permission_rules import MODES
 from tests.fixtures.charts import load_chart
@@ -26,6 +27,14 @@ def test_every_option_of_chat_has_its_line():
     told = {word for row in ROWS for word in re.findall(r"`(-[\w-]*)", row.split(" | ")[0])}
 
     assert options_of(parser_of("chat")) - told == set()
+
+
+def test_every_option_of_the_model_has_its_line():
+    forms = {name: form for name, (_, _, form) in OPTIONS.items()}
+
+    assert [
+        name for name, form in forms.items() if not any(row.startswith(f"| `{name}` | {form}") for row in ROWS)
+    ] == []
 
 
 def test_every_command_and_option_of_threads_is_named():

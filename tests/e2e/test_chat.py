@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Route, expect
 
 from antiphon.app import App
 from antiphon.messages import ToolCall, ToolResult
@@ -65,7 +65,7 @@ def open_chat(pages: Pages, server: LiveServer, model: str, *texts: str, **setti
 
 
 def thread_of(app: WebApp) -> str:
-    return app.page.url.rpartition("/")[2]
+    return app.page.url.rpartition("/")[2].partition("?")[0]
 
 
 @pytest.mark.requirement("S0-T34")
@@ -89,6 +89,18 @@ def test_a_new_chat_begins_with_its_first_message(pages: Pages, server: LiveServ
     expect(app.message_field()).to_have_value("")
 
 
+def test_a_first_message_that_is_refused_leaves_no_thread(pages: Pages, server: LiveServer) -> None:
+    app = pages.open(server, "/new")
+    app.page.route("**/messages", lambda route: route.fulfill(status=413, json={"code": "too_large", "detail": "no"}))
+
+    app.send("Hello")
+
+    expect(app.page.get_by_role("alert")).to_contain_text("no")
+    expect(app.message_field()).to_have_value("Hello")
+    with server.client() as client:
+        assert client.get("/threads")["items"] == []
+
+
 @pytest.mark.requirement("S0-T35", "S0-T36")
 def test_a_reply_is_written_to_its_end(pages: Pages, server: LiveServer, script: Script, screenshots: Path) -> None:
     app = open_chat(pages, server, script(SLOW))
@@ -102,6 +114,23 @@ def test_a_reply_is_written_to_its_end(pages: Pages, server: LiveServer, script:
     app.expect_texts("Count", WORDS)
     expect(app.rows().last).to_contain_text("72 tokens")
     expect(app.page.get_by_role("status")).to_have_text("Done, 60 words")
+
+
+def test_a_text_for_which_there_is_no_room_is_not_lost(pages: Pages, server: LiveServer) -> None:
+    app = open_chat(pages, server, "scripted:demo")
+    text = "a line of a log\n" * 400_000
+
+    app.message_field().evaluate(
+        """(field, text) => { field.focus(); document.execCommand('insertText', false, text.slice(0, 100));
+        Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').set.call(field, text);
+        field.dispatchEvent(new Event('input', { bubbles: true })); }""",
+        text,
+    )
+
+    expect(app.message_field()).to_be_visible()
+    assert len(app.message_field().input_value()) == len(text)
+    app.page.reload()
+    expect(app.message_field()).to_have_value("")
 
 
 def test_a_draft_is_kept_when_the_page_is_left(pages: Pages, server: LiveServer) -> None:
@@ -153,6 +182,43 @@ def test_a_message_follows_a_completed_reply(pages: Pages, server: LiveServer, s
 
     app.expect_texts("One", "First answer.", "Two", "Second answer.")
     app.expect_state("completed")
+
+
+def test_a_reply_to_a_message_that_waited_has_its_own_time(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script("pace_ms = 700\n" + QUICK), onBusy="queue")
+    app.send("One")
+    expect(app.live()).to_be_visible()
+    app.send("Two")
+
+    app.expect_texts("One", "First answer.", "Two", "Second answer.")
+    with server.client() as client:
+        messages = client.get(f"/threads/{thread_of(app)}")["content"]["messages"]
+    first, second = (message for message in messages.values() if message["role"] == "assistant")
+    expect(app.rows().last).to_contain_text(f"{(second['at'] - first['at']) / 1000:.1f} s")
+
+
+def test_a_chat_that_was_created_elsewhere_shows_its_limits(pages: Pages, server: LiveServer) -> None:
+    app = open_chat(pages, server, "scripted:demo")
+
+    expect(app.page.get_by_role("meter", name="Context:")).to_have_attribute("aria-valuetext", "0 of 128k")
+
+
+@pytest.mark.parametrize(
+    ("limit", "whose", "text"),
+    [(128_000, "the window of scripted:demo", "of 8,192"), (5000, "the limit of this chat", "of 5,000")],
+)
+def test_the_meter_shows_the_smaller_one_of_limit_and_window(
+    pages: Pages, server: LiveServer, limit: int, whose: str, text: str
+) -> None:
+    with server.client() as client:
+        thread = client.talked(contextLimit=limit)
+    app = pages.open(server)
+    row = {"reference": "scripted:demo", "usable": True, "why": "", "note": "", "price": None, "window": 8192}
+    app.page.route("**/models", lambda route: route.fulfill(json={"items": [row]}))
+    app.go(f"/chats/{thread}")
+
+    meter = app.page.get_by_role("meter", name=f"Context: {whose}")
+    expect(meter).to_have_attribute("aria-valuetext", re.compile(f"{text}$"))
 
 
 def test_thinking_is_folded(pages: Pages, server: LiveServer, script: Script) -> None:
@@ -349,6 +415,72 @@ def branched(pages: Pages, server: LiveServer, model: str) -> WebApp:
     return app
 
 
+def test_the_address_names_the_branch(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = branched(pages, server, script(QUICK))
+    app.expect_address(r"\?branch=main$")
+
+    app.button("Branch “side”").click()
+
+    app.expect_address(r"\?branch=side$")
+    app.page.reload()
+    app.expect_texts("One", "First answer.", "On the side", "Second answer.")
+
+
+def test_an_address_shows_its_branch_and_moves_nobody_else(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = branched(pages, server, script(QUICK))
+    thread = thread_of(app)
+
+    other = pages.open(server, f"/chats/{thread}?branch=side")
+
+    other.expect_texts("One", "First answer.", "On the side", "Second answer.")
+    expect(other.page.get_by_role("group", name="Another branch")).to_contain_text("The conversation is on “main”.")
+    other.page.reload()
+    other.expect_texts("One", "First answer.", "On the side", "Second answer.")
+    app.expect_texts("One", "First answer.", "On the line", "Second answer.")
+    with server.client() as client:
+        assert client.get(f"/threads/{thread}")["content"]["branch"] == "main"
+
+
+def test_words_to_a_branch_that_is_looked_at_go_on_there(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = branched(pages, server, script(QUICK))
+    app.go(f"/chats/{thread_of(app)}?branch=side")
+    expect(app.page.get_by_role("group", name="Another branch")).to_be_visible()
+
+    app.send("And on")
+
+    app.expect_texts("One", "First answer.", "On the side", "Second answer.", "And on", "Third answer.")
+    app.expect_address(r"\?branch=side$")
+    expect(app.page.get_by_role("group", name="Another branch")).to_have_count(0)
+
+
+def test_a_branch_can_be_looked_at_while_another_is_answered(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(SLOW), onBusy="queue")
+    app.send("Count")
+    app.expect_state("completed")
+    with server.client() as client:
+        client.post(f"/threads/{thread_of(app)}/branches", {"turn": 0, "name": "side"})
+    app.expect_address(r"\?branch=side$")
+    app.send("Again")
+    expect(app.live()).to_contain_text("word3")
+
+    app.button("Branches 2").click()
+    app.button("main", exact=False).first.click()
+
+    app.expect_address(r"\?branch=main$")
+    expect(app.live()).to_have_count(0)
+    app.expect_texts("Count", WORDS)
+    app.expect_state("completed")
+
+
+def test_a_branch_that_is_not_there_leads_to_the_current_one(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = branched(pages, server, script(QUICK))
+
+    app.go(f"/chats/{thread_of(app)}?branch=constructor")
+
+    app.expect_address(r"\?branch=main$")
+    app.expect_texts("One", "First answer.", "On the line", "Second answer.")
+
+
 def start_merge(app: WebApp, strategy: str) -> None:
     app.button("Branches 2").click()
     app.use_menu("Actions of branch side", "Merge into “main”")
@@ -380,6 +512,7 @@ def test_conflicts_of_a_merge_are_decided_one_by_one(pages: Pages, server: LiveS
     merge = app.dialog().get_by_role("button", name="Merge", exact=True)
     expect(merge).to_be_disabled()
     app.page.reload()  # the merge is planned on the server
+    app.button("Show the merge").click()
     expect(app.dialog()).to_contain_text("1 of 1 still to decide")
     app.dialog().get_by_text("Right", exact=True).click()
     merge.click()
@@ -388,11 +521,39 @@ def test_conflicts_of_a_merge_are_decided_one_by_one(pages: Pages, server: LiveS
     expect(app.rows()).to_have_count(4)
 
 
+def test_closing_a_merge_leaves_it_planned_for_others(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = branched(pages, server, script(QUICK))
+    start_merge(app, "Turn by turn")
+    app.dialog().get_by_text("Right", exact=True).click()
+    other = pages.open(server, f"/chats/{thread_of(app)}")
+    expect(other.page.get_by_role("group", name="Planned merge")).to_be_visible()
+    expect(other.dialog()).to_have_count(0)
+    other.button("Show the merge").click()
+
+    other.page.keyboard.press("Escape")
+
+    expect(other.dialog()).to_have_count(0)
+    expect(app.dialog()).to_contain_text("Everything is decided.")
+    other.button("Cancel the merge").click()
+    expect(app.dialog()).to_have_count(0)
+    expect(app.page.get_by_role("group", name="Planned merge")).to_have_count(0)
+
+
+def test_a_double_click_merges_once(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = branched(pages, server, script(QUICK))
+    start_merge(app, "One after the other")
+
+    app.dialog().get_by_role("button", name="Merge", exact=True).dblclick()
+
+    expect(app.rows()).to_have_count(6)
+    expect(app.page.locator(".toast")).to_have_text(["Merged✕"])
+
+
 def test_a_merge_can_be_cancelled(pages: Pages, server: LiveServer, script: Script) -> None:
     app = branched(pages, server, script(QUICK))
     start_merge(app, "By time")
 
-    app.button("Cancel the merge").click()
+    app.dialog().get_by_role("button", name="Cancel the merge").click()
 
     expect(app.dialog()).to_have_count(0)
     expect(app.rows()).to_have_count(4)
@@ -433,6 +594,16 @@ def test_a_reply_that_is_tried_again_by_itself_counts_down(pages: Pages, server:
     expect(app.texts().last).to_have_text("Here.")
 
 
+def test_a_failed_reply_says_when_it_may_be_repeated(pages: Pages, server: LiveServer, script: Script) -> None:
+    failing = """
+    [[replies]]
+    steps = [{ text = "Half" }, { error = "1002", message = "The model is overloaded", retry_after_ms = 60000 }]
+    """
+    app = open_chat(pages, server, script(failing), "Try")
+
+    expect(app.page.get_by_role("alert")).to_contain_text(re.compile(r"possible in (1:00|0:\d\d)"))
+
+
 def test_what_a_model_writes_is_never_run(pages: Pages, server: LiveServer, script: Script) -> None:
     payload = (
         "<script>window.pwned = 1</script><img src=x onerror='window.pwned = 2'>"
@@ -440,17 +611,18 @@ def test_what_a_model_writes_is_never_run(pages: Pages, server: LiveServer, scri
         "<a href='javascript:window.pwned=5'>a</a> <iframe srcdoc='<script>parent.pwned=6</script>'></iframe>"
         "<style>body { display: none }</style><form action='/x'><button>go</button></form>"
         "<div class='card ask' style='position:fixed'>Allow once</div>\n\n[ok](https://example.org) "
-        "[bad](javascript:window.pwned=7) <b onclick='window.pwned = 8'>bold</b>"
+        "[bad](javascript:window.pwned=7) ![shot](https://example.org/p.png) <b onclick='window.pwned = 8'>bold</b>"
     )
     attack = f'[[replies]]\nsteps = [{{ text = """{payload}\n\n```html\n{payload}\n```""" }}]'
-    app = open_chat(pages, server, script(attack), payload, title=payload)
+    app = open_chat(pages, server, script(attack), payload, title=payload[:400])
     reply = app.rows().last
 
     expect(reply.get_by_role("link", name="ok")).to_have_attribute("rel", "noopener noreferrer")
 
+    expect(reply.get_by_role("link", name="shot")).to_have_attribute("href", "https://example.org/p.png")
+    assert reply.locator(".markdown a:not([href])").count() == 0
     assert app.page.evaluate("window.pwned") is None
     assert reply.locator(".markdown :is(script, style, iframe, form, svg, img, .card, [style], [onerror])").count() == 0
-    assert reply.locator("a").evaluate_all("links => links.map(a => a.getAttribute('href'))").count(None) >= 1
     assert reply.locator("[href^=javascript]").count() == 0
     expect(app.page.get_by_role("heading", level=1)).to_contain_text("<script>")
     expect(app.texts().first).to_contain_text("<script>window.pwned = 1</script>")
@@ -493,13 +665,76 @@ def test_files_are_sent_with_a_message(pages: Pages, server: LiveServer, script:
     assert parts[0]["text"] == "notes <b>.txt\n````\none ``` two\n````"
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "content", "reason"),
+    [
+        ("bad.png", "image/png", b"no png!", "is not a picture that can be drawn"),
+        ("old.txt", "text/plain", "h\u00e4user".encode("latin-1"), "is neither a text in UTF-8"),
+    ],
+)
+def test_a_damaged_file_is_refused(
+    pages: Pages, server: LiveServer, name: str, kind: str, content: bytes, reason: str
+) -> None:
+    app = open_chat(pages, server, "scripted:demo")
+
+    app.page.get_by_label("Files to attach").set_input_files({"name": name, "mimeType": kind, "buffer": content})
+
+    expect(app.page.get_by_role("alert")).to_contain_text(f"{name} {reason}")
+    expect(app.page.get_by_role("list", name="Attached files")).to_have_count(0)
+
+
+def test_a_long_file_name_stays_in_its_column_and_with_its_draft(pages: Pages, server: LiveServer) -> None:
+    app = open_chat(pages, server, "scripted:demo", "One")
+    app.button("Branches 1").click()
+    name = "a" * 240 + ".txt"
+    app.page.get_by_label("Files to attach").set_input_files({"name": name, "mimeType": "text/plain", "buffer": b"x"})
+    files = app.page.get_by_role("list", name="Attached files")
+    expect(files).to_contain_text(name)
+
+    panel = app.page.get_by_role("complementary", name="Branches", exact=True).bounding_box()
+    field = app.page.locator(".composer").bounding_box()
+    assert panel is not None
+    assert field is not None
+    assert field["x"] + field["width"] <= panel["x"]
+    app.page.get_by_role("link", name="New thread").click()
+    expect(files).to_have_count(0)
+    app.page.go_back()
+    expect(files).to_contain_text(name)
+
+
+def test_a_file_is_attached_wherever_it_is_dropped_in_the_chat(pages: Pages, server: LiveServer) -> None:
+    app = open_chat(pages, server, "scripted:demo", "One")
+    drop = """(element) => {
+        const data = new DataTransfer();
+        data.items.add(new File(['x'], 'dropped.txt', { type: 'text/plain' }));
+        const event = new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true });
+        element.dispatchEvent(event);
+        return event.defaultPrevented;
+    }"""
+
+    assert app.page.locator("nav.threads").evaluate(drop)
+    expect(app.page.get_by_role("list", name="Attached files")).to_have_count(0)
+    assert app.rows().last.evaluate(drop)
+    expect(app.page.get_by_role("list", name="Attached files")).to_contain_text("dropped.txt")
+
+
+def test_a_copy_that_the_browser_refuses_is_said(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_chat(pages, server, script(QUICK), "List the steps")
+    refuse = "() => { navigator.clipboard.writeText = () => Promise.reject(new DOMException('no', 'NotAllowedError')) }"
+    app.page.evaluate(refuse)
+
+    app.rows().last.locator(".code:not(.inner)").get_by_role("button", name="Copy").click()
+
+    expect(app.page.get_by_role("alert")).to_contain_text("did not allow copying")
+
+
 class Oven:
     """A toolbox with one tool that writes."""
 
     tools = (Tool("bake", "Bake a cake.", {"type": "object"}, risk="write"),)
 
     async def call(self, call: ToolCall) -> ToolResult:
-        return ToolResult.of(call, "baked <b>well</b>")
+        return ToolResult.of(call, f"baked {call.input()['cake']} <b>well</b>")
 
 
 BAKING = """
@@ -517,11 +752,15 @@ def kitchen(tmp_path: Path) -> Iterator[LiveServer]:
         yield server
 
 
+def ask_card(app: WebApp) -> Locator:
+    return app.page.get_by_role("region", name=re.compile("^Permission for .*: bake$"))
+
+
 def test_a_call_is_allowed_by_its_exact_arguments(
     pages: Pages, kitchen: LiveServer, script: Script, screenshots: Path
 ) -> None:
     app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
-    ask = app.page.get_by_role("group", name="Permission: bake")
+    ask = ask_card(app)
     expect(ask).to_contain_text("<img src=x onerror=alert(1)>")
     expect(app.page.get_by_role("navigation")).to_contain_text("Needs you")
     assert app.page.evaluate("document.activeElement.textContent") != "Allow once"
@@ -533,27 +772,63 @@ def test_a_call_is_allowed_by_its_exact_arguments(
     app.expect_state("completed")
     card = app.page.locator(".card.tool")
     card.locator("summary").click()
-    expect(card).to_contain_text("baked <b>well</b>")
+    expect(card).to_contain_text("onerror=alert(1)> <b>well</b>")
     assert card.locator("b").count() == 0
+
+
+def test_a_question_that_was_lost_with_its_server_can_be_asked_again(
+    pages: Pages, kitchen: LiveServer, script: Script
+) -> None:
+    app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
+    thread = thread_of(app)
+
+    def lose(route: Route) -> None:
+        reply = route.fetch()
+        page = reply.json()
+        route.fulfill(response=reply, json={**page, "requests": [], "can": {"chat": ["resume", "retry"]}})
+
+    app.page.route(f"**/threads/{thread}", lose)
+    app.page.reload()
+
+    card = app.page.get_by_role("group", name="Interrupted")
+    expect(card).to_contain_text("Nobody has allowed or denied them.")
+    expect(card.get_by_role("button", name="Resume")).to_be_enabled()
 
 
 def test_a_tool_is_allowed_for_the_thread(pages: Pages, kitchen: LiveServer, script: Script) -> None:
     app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
 
-    app.button("Allow the tool bake in this thread").click()
+    ask_card(app).get_by_role("button", name="Allow in this chat: the tool bake").click()
     app.expect_state("completed")
+    app.button("Branches 1").click()
+    expect(app.page.get_by_role("list", name="Standing permissions")).to_have_text("bake")
     app.send("Bake another")
 
     expect(app.page.locator(".card.tool")).to_have_count(2)
     app.expect_state("completed")
 
 
+def test_a_call_of_a_chat_is_made_with_edited_arguments(pages: Pages, kitchen: LiveServer, script: Script) -> None:
+    app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
+
+    ask_card(app).get_by_role("button", name="Edit…").click()
+    ask_card(app).get_by_label("cake").fill("a plain cake")
+    ask_card(app).get_by_role("button", name="Allow once with these arguments").click()
+
+    app.expect_state("completed")
+    card = app.page.locator(".card.tool")
+    card.locator("summary").click()
+    expect(card).to_contain_text('A person changed the arguments of this call to {"cake": "a plain cake"}.')
+    expect(card).to_contain_text("baked a plain cake")
+
+
 def test_a_denied_call_tells_the_model_why(pages: Pages, kitchen: LiveServer, script: Script) -> None:
     app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
 
-    app.button("Deny…").click()
-    app.page.get_by_role("textbox", name="Why it is denied").fill("No sugar")
-    app.button("Deny").click()
+    ask_card(app).get_by_role("button", name="Deny…").click()
+    expect(ask_card(app).get_by_label("Why?")).to_be_focused()
+    ask_card(app).get_by_label("Why?").fill("No sugar")
+    ask_card(app).get_by_role("button", name="Deny", exact=True).click()
 
     app.expect_state("completed")
     card = app.page.locator(".card.tool")
@@ -617,6 +892,11 @@ def test_a_narrow_page_can_be_used(pages: Pages, server: LiveServer, script: Scr
     app.page.set_viewport_size({"width": 390, "height": 780})
 
     assert not app.has_sideways_scrolling()
+    expect(app.page.locator(".head-cost")).to_be_visible()
+    expect(app.page.get_by_role("meter", name="Context:")).to_be_visible()
+    app.use_menu("Actions of this chat", "Model: scripted:script.toml…")
+    expect(app.dialog()).to_contain_text("Model")
+    app.page.keyboard.press("Escape")
     app.send("Two")
     expect(app.rows()).to_have_count(4)
     app.button("Threads").click()

@@ -194,6 +194,17 @@ def test_an_interjection_is_shown_in_its_round_and_heard(pages: Pages, stage: St
     assert [one["text"] for one in stage.read(id)["interjections"]] == ["What about <b>ambulances</b>?"]
 
 
+def test_a_long_word_of_the_audience_stays_in_the_debate(pages: Pages, stage: Stage) -> None:
+    app, _ = open_live(pages, stage)
+    field = app.page.get_by_label("Say something to the debaters")
+
+    field.fill("q" * 400)
+    field.press("Enter")
+
+    expect(app.page.locator(".interjection")).to_be_visible()
+    assert app.page.locator(".debate-body").evaluate("body => body.scrollWidth <= body.clientWidth")
+
+
 def test_words_that_were_not_sent_are_kept(pages: Pages, stage: Stage) -> None:
     app, _ = open_live(pages, stage)
 
@@ -387,7 +398,7 @@ def test_markup_of_models_names_and_topics_is_inert(pages: Pages, stage: Stage, 
 def test_a_debate_that_does_not_exist_is_said_so(pages: Pages, stage: Stage) -> None:
     app = pages.open(stage.server, "/debates/nothing")
 
-    expect(app.page.get_by_role("alert")).to_contain_text("The debate cannot be shown")
+    expect(app.page.get_by_role("alert")).to_contain_text("This thread cannot be shown")
 
 
 def test_a_debate_that_is_deleted_meanwhile_is_said_so(pages: Pages, stage: Stage) -> None:
@@ -398,7 +409,7 @@ def test_a_debate_that_is_deleted_meanwhile_is_said_so(pages: Pages, stage: Stag
     with stage.server.client() as client:
         client.request("DELETE", f"/threads/{id}")
 
-    expect(app.page.get_by_role("alert")).to_contain_text("The debate cannot be shown")
+    expect(app.page.get_by_role("alert")).to_contain_text("This thread cannot be shown")
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -154,6 +154,23 @@ def test_steps_back_and_forth_in_time(door: Inspector) -> None:
     door.expect_active("door.open.bell.silent")
 
 
+def test_the_address_names_the_step_and_the_actor(pages: Pages, inspected: LiveServer) -> None:
+    with inspected.client() as client:
+        thread = client.talked()
+    app = pages.open(inspected, f"/inspector/{thread}")
+    app.page.get_by_role("list", name="Events").get_by_role("button").nth(2).click()
+    app.page.get_by_role("list", name="Actors of this tree").get_by_role("button", name="chat").first.click()
+    app.expect_address(r"actor=chat.*")
+    app.expect_address(r"step=\d+")
+
+    app.page.reload()
+
+    expect(app.page.get_by_role("heading", level=1)).to_have_text("chat")
+    expect(app.page.get_by_role("button", name="back to live")).to_be_visible()
+    app.page.keyboard.press("Escape")
+    expect(app.page).not_to_have_url(re.compile("step="))
+
+
 def test_an_event_is_chosen_from_those_that_can_happen_and_sent(door: Inspector) -> None:
     now = door.page.locator(".events-now").get_by_role("button")
     expect(now).to_have_text(["OPEN", "BREAK"])

@@ -2,6 +2,7 @@
 
 import json
 import re
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -95,12 +96,12 @@ def test_screens_are_accessible_and_look_right(
     app.button("Show both sides").click()
     expect(app.dialog()).to_contain_text("still to decide")
     look("chat-merge")
-    app.button("Cancel the merge").click()
+    app.dialog().get_by_role("button", name="Cancel the merge").click()
     app.page.locator("li.thread", has_text="Summarise the incident").get_by_role("link").click()
     expect(app.page.get_by_role("alert")).to_be_visible()
     look("chat-error")
     app.page.locator("li.thread", has_text="Garden").get_by_role("link").click()
-    expect(app.page.get_by_role("group", name="Limit")).to_be_visible()
+    expect(app.page.get_by_role("region", name="Limit")).to_be_visible()
     look("chat-limit")
     app.page.keyboard.press("Control+k")
     look("palette")
@@ -236,6 +237,48 @@ def test_a_server_that_is_restarted_is_found_again(pages: Pages, tmp_path: Path,
         app.expect_state("completed")
 
 
+def test_screens_that_are_first_opened_without_the_server_come_with_it(
+    pages: Pages, tmp_path: Path, free_port: int
+) -> None:
+    def make() -> App:
+        return App(tmp_path / "t.db", models=Models())
+
+    with live_server(app=make, port=free_port) as server:
+        with server.client() as client:
+            thread = client.talked(title="Kept")
+        app = pages.open(server, f"/chats/{thread}")
+        app.expect_state("completed")
+    app.send("Not sent")
+    expect(app.page.get_by_role("alert")).to_contain_text("this was not done")
+    app.page.get_by_role("link", name="Inspector").click()
+    expect(app.page.get_by_text("This screen is not loaded yet")).to_be_visible()
+    expect(app.page.get_by_role("link", name="New thread")).to_be_visible()
+
+    with live_server(app=make, port=free_port) as server:
+        expect(app.page.get_by_role("heading", name="Inspector")).to_be_visible()
+        app.go(f"/chats/{thread}")
+        expect(app.message_field()).to_have_value("Not sent")
+
+
+def test_the_models_are_read_when_the_server_is_back(pages: Pages, tmp_path: Path, free_port: int) -> None:
+    def make() -> App:
+        return App(tmp_path / "t.db", models=Models())
+
+    with live_server(app=make, port=free_port) as server:
+        with server.client() as client:
+            thread = client.talked(title="Kept")
+        app = pages.open(server, f"/inspector/{thread}")
+        expect(app.page.get_by_role("heading", level=1)).to_be_visible()
+    expect(app.page.get_by_text("The server does not answer. Nothing is lost")).to_be_visible()
+    app.page.keyboard.press("n")
+    expect(app.message_field()).to_be_visible()
+
+    with live_server(app=make, port=free_port):
+        app.send("Hello")
+
+        expect(app.rows()).to_have_count(2)
+
+
 def test_a_chat_is_led_by_the_keyboard_alone(pages: Pages, server: LiveServer) -> None:
     app = pages.open(server, "/new")
     keyboard = app.page.keyboard
@@ -274,6 +317,28 @@ FIRST_PAINT = """new Promise((resolve) => {
   const observe = (list) => list.getEntriesByName(name).length && resolve(name);
   new PerformanceObserver(observe).observe({ type: 'paint', buffered: true });
 })"""
+
+
+def first_paint_ms(app: WebApp) -> float:
+    app.page.evaluate(FIRST_PAINT)
+    return float(app.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+
+
+def test_the_time_to_the_first_paint_is_measured(pages: Pages, server: LiveServer) -> None:
+    with server.client() as client:
+        thread = client.talked(title="Talk")
+    first = [first_paint_ms(pages.open(server)) for _ in range(5)]
+    app = pages.open(server, f"/chats/{thread}")
+    later = []
+    for _ in range(7):
+        app.page.reload()
+        app.expect_state("completed")
+        later.append(first_paint_ms(app))
+
+    # Figures, and no limit: other work of the computer counts, too. `pytest -s` shows them.
+    for name, times in (("a browser that has no file of the app", first), ("a chat that is opened again", later)):
+        print(f"first paint, {name}: median {statistics.median(times):.0f} ms, at most {max(times):.0f} ms")
+    assert min(first + later) > 0
 
 
 def test_the_first_paint_waits_for_no_answer_of_the_server_but_the_files_of_the_page(

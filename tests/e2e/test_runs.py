@@ -266,6 +266,49 @@ def test_a_command_is_shown_whole_and_can_be_allowed_for_the_run(
     assert (tmp_path / "work" / "made.txt").exists()
 
 
+HIDDEN_COMMAND = "echo safe" + " " * 300 + "; touch hidden.txt " + r"\n" * 60 + r"\u202e"
+HIDING = (
+    ARBITER
+    + f"""
+[[replies]]
+system = 'developer'
+steps = [{{ tool = "shell", arguments = {{ command = "{HIDDEN_COMMAND}" }} }}]
+"""
+)
+
+
+def test_a_command_hides_nothing_from_the_person_who_allows_it(
+    pages: Pages, server: LiveServer, script: Script, screenshots: Path
+) -> None:
+    app = open_run(pages, server, script(HIDING), tools=["shell"])
+    card = app.page.get_by_role("region", name="Permission for developer: shell")
+
+    command = card.locator("pre").first
+    expect(command).to_contain_text("echo safe ‹300 blanks› ; touch hidden.txt")
+    expect(command).to_contain_text("empty lines›")
+    expect(command).to_contain_text("‹U+202E›")
+    assert command.evaluate("pre => pre.scrollWidth <= pre.clientWidth && pre.scrollHeight <= pre.clientHeight")
+    app.shoot(screenshots, "run-hidden-command")
+
+
+def test_a_request_that_does_not_fit_is_shown_from_its_head(pages: Pages, server: LiveServer, script: Script) -> None:
+    lines = "".join(f"line {number}\\n" for number in range(120))
+    app = open_run(pages, server, script(TEAM.replace("one\\ntwo\\n", lines)))
+
+    expect(ask_card(app).get_by_text("developer wants to call")).to_be_in_viewport()
+    expect(ask_card(app).get_by_role("button", name="Allow once")).not_to_be_in_viewport()
+
+
+def test_a_double_click_skips_one_step(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_run(pages, server, script(TEAM))
+
+    app.button("Skip this step").dblclick()
+
+    plan = app.page.get_by_role("region", name="Plan")
+    expect(plan).to_contain_text("1 of 2 done")
+    expect(ask_card(app)).to_be_visible()
+
+
 def test_a_question_of_an_agent_is_answered_by_an_option_or_in_words(
     pages: Pages, server: LiveServer, script: Script
 ) -> None:

@@ -56,6 +56,24 @@ def test_a_thread_that_waits_needs_you(pages: Pages, server: LiveServer) -> None
     expect(group(app, "Needs you")).to_contain_text("limit reached")
 
 
+def test_what_needs_you_is_listed_however_old_it_is(pages: Pages, server: LiveServer) -> None:
+    with server.client() as client:
+        thread = client.chat(model="scripted:chat", title="Old question", consent={"mode": "ask"}, maxToolRounds=0)
+        client.post(f"/threads/{thread}/messages", {"text": "Will there be frost tonight?"})
+        server.wait_until_idle(thread)
+        old = client.chat(title="Needle")
+        for number in range(101):
+            client.chat(title=f"Thread {number}")
+
+    app = pages.open(server)
+
+    expect(group(app, "Needs you")).to_contain_text("Old question")
+    expect(app.page).to_have_title("(1) Antiphon")
+    app.go(f"/chats/{old}")
+    expect(app.page).to_have_title("(1) Needle · Antiphon")
+    expect(app.page.locator(".thread [aria-current=page]")).to_contain_text("Needle")
+
+
 def test_a_thread_that_was_changed_elsewhere_is_unread_until_it_is_opened(pages: Pages, server: LiveServer) -> None:
     app = pages.open(server)
     with server.client() as client:
@@ -111,6 +129,45 @@ def test_a_thread_is_renamed(app: WebApp) -> None:
     expect(titles(app)).to_have_text(["<b>Second</b>"])
 
 
+@pytest.mark.parametrize("key", ["Enter", "Escape"])
+def test_the_keyboard_goes_on_at_the_thread_that_was_renamed(app: WebApp, key: str) -> None:
+    use(app, "First", "Rename")
+
+    app.page.keyboard.press(key)
+
+    expect(item(app, "First").get_by_role("link")).to_be_focused()
+
+
+def test_a_search_that_is_refused_says_why(app: WebApp) -> None:
+    app.page.get_by_role("searchbox").fill("word " * 1000)
+
+    expect(app.page.locator(".threads-list")).not_to_contain_text("Nothing was found.")
+    expect(app.page.locator(".threads-list .empty")).to_contain_text("words")
+
+
+def test_a_chat_is_imported_where_its_model_cannot_be_used(app: WebApp, server: LiveServer, tmp_path: Path) -> None:
+    with server.client() as client:
+        [row] = client.get("/threads")["items"]
+        exported = client.request("GET", f"/threads/{row['id']}/export?format=json").json()
+    exported["settings"]["model"] = "openai:gpt-4o"
+    file = tmp_path / "chat.json"
+    file.write_text(json.dumps(exported))
+
+    app.page.get_by_label("File of an exported chat").set_input_files(file)
+
+    expect(app.page.locator(".toast")).to_contain_text("with scripted:demo")
+    expect(app.page.get_by_text("These messages come from a file.")).to_be_visible()
+
+
+def test_a_file_that_is_no_chat_is_not_imported(app: WebApp, tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    for content in ("null", "[]", '{"format": "antiphon-thread", "kind": "run"}'):
+        file.write_text(content)
+        app.page.get_by_label("File of an exported chat").set_input_files(file)
+
+        expect(app.page.get_by_role("alert").last).to_contain_text("x.json is no exported chat")
+
+
 def test_the_actions_of_a_thread_open_on_a_narrow_page(app: WebApp) -> None:
     app.page.set_viewport_size({"width": 390, "height": 780})
     app.button("Threads").click()
@@ -118,6 +175,20 @@ def test_the_actions_of_a_thread_open_on_a_narrow_page(app: WebApp) -> None:
     use(app, "First", "Pin")
 
     expect(group(app, "Pinned")).to_contain_text("First")
+
+
+def test_the_list_of_a_narrow_page_takes_the_keyboard_and_is_closed_by_escape(app: WebApp) -> None:
+    app.page.set_viewport_size({"width": 390, "height": 780})
+    app.button("Threads").click()
+    expect(app.page.get_by_role("link", name="New thread")).to_be_focused()
+
+    app.page.keyboard.press("Escape")
+
+    expect(app.page.get_by_role("link", name="New thread")).not_to_be_visible()
+    expect(app.button("Threads")).to_be_focused()
+    app.button("Threads").click()
+    app.page.set_viewport_size({"width": 1280, "height": 800})
+    app.message_field().fill("The screen can be used")
 
 
 def test_a_thread_is_pinned(app: WebApp) -> None:

@@ -36,6 +36,14 @@ def test_a_provider_with_a_key_lists_its_models_with_prices():
     assert all(parse_reference(row.reference) for row in listings)
 
 
+def test_models_have_the_window_that_is_known_of_them():
+    rows = {row.reference: row for row in catalog({"ANTHROPIC_API_KEY": CANARY})}
+
+    assert rows["anthropic:claude-opus-4-0"].window == 200_000
+    assert rows["local:smollm2"].window == 8192
+    assert rows["scripted:demo"].window is None
+
+
 def test_only_models_to_talk_to_are_listed():
     environment = dict.fromkeys(("OPENAI_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY"), CANARY)
     names = " ".join(row.reference for row in catalog(environment))

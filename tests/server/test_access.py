@@ -89,6 +89,25 @@ def test_the_printed_address_leads_to_addresses_of_the_app_alone(server: LiveSer
     assert (response.status_code, response.headers["location"]) == (303, location)
 
 
+@pytest.mark.parametrize(
+    ("address", "location"),
+    [
+        ("/chats/a-b?branch=a+b&token=", "/chats/a-b?branch=a+b"),
+        ("/inspector/a?actor=chat&step=3&token=", "/inspector/a?actor=chat&step=3"),
+        ("/runs/a?token=", "/runs/a"),
+    ],
+)
+def test_an_address_of_the_app_with_the_token_leads_to_the_same_without_it(
+    server: LiveServer, address: str, location: str
+) -> None:
+    response = httpx2.get(f"{server.address}{address}{server.settings.token}")
+
+    assert (response.status_code, response.headers["location"]) == (303, location)
+    assert "set-cookie" in response.headers
+    assert httpx2.get(f"{server.address}{address}wrong").status_code == 401
+    assert httpx2.get(f"{server.address}/threads?token={server.settings.token}").status_code == 401
+
+
 def test_a_wrong_bearer_is_refused_though_the_cookie_is_right(server: LiveServer) -> None:
     with httpx2.Client(base_url=server.address) as client:
         client.get(f"/?token={CANARY}")
@@ -145,7 +164,32 @@ def test_a_person_may_follow_a_link_to_the_first_page_only(server: LiveServer) -
     link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "authorization": f"Bearer {CANARY}"}
 
     assert status(server, "GET", "/", **link) == (200, "")
-    assert status(server, "GET", "/threads", **link) == (403, "foreign_origin")
+    with httpx2.Client(base_url=server.address, headers=link) as client:
+        response = client.get("/threads")
+    assert (response.status_code, "<code>foreign_origin</code>" in response.text) == (403, True)
+
+
+NAVIGATION = {"sec-fetch-site": "none", "sec-fetch-mode": "navigate", "accept": "text/html,*/*"}
+
+
+def test_a_browser_that_is_not_signed_in_gets_a_page_that_says_how(server: LiveServer) -> None:
+    with httpx2.Client(base_url=server.address, headers=NAVIGATION) as client:
+        response = client.get("/chats/x")
+
+    assert (response.status_code, response.headers["content-type"]) == (401, "text/html; charset=utf-8")
+    assert "<h1>This browser is not signed in</h1>" in response.text
+    assert "antiphon serve" in response.text
+    assert response.headers["www-authenticate"] == 'Bearer realm="antiphon"'
+
+
+def test_an_unknown_address_in_a_browser_is_a_page_without_markup_of_the_address(server: LiveServer) -> None:
+    with httpx2.Client(base_url=server.address, headers={**NAVIGATION, "authorization": f"Bearer {CANARY}"}) as client:
+        response = client.get("/assets/<script>alert(1)<")
+
+    assert (response.status_code, response.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "<h1>There is nothing at this address</h1>" in response.text
+    assert "<script" not in response.text
+    assert "style-src 'sha256-" in response.headers["content-security-policy"]
 
 
 def test_no_response_allows_other_origins(server: LiveServer) -> None:

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from antiphon.server.configuration import BY_NAME, SETTINGS, Setting, SettingError, load_settings
+from antiphon.server.configuration import BY_NAME, SETTINGS, Setting, load_settings
+from antiphon.settings import SettingError
 
 NUMBERS = [setting for setting in SETTINGS if setting.kind in ("whole", "number")]
 

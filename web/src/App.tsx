@@ -1,9 +1,11 @@
-import { lazy, Suspense, useEffect, useMemo, useState, type ReactNode } from 'react';
-import { ChatScreen } from './chat/ChatScreen';
+import { Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { flushSync } from 'react-dom';
 import { NewThread } from './NewThread';
 import { useCommands } from './parts/commands';
+import { ErrorBoundary } from './parts/ErrorBoundary';
 import { KeyMap } from './parts/KeyMap';
 import { listenToKeys } from './parts/keys';
+import { lazyScreen } from './parts/lazyScreen';
 import { LinkLine } from './parts/LinkLine';
 import { Palette } from './parts/Palette';
 import { Status } from './parts/Status';
@@ -12,11 +14,22 @@ import { Toasts } from './parts/Toasts';
 import { navigate, parseRoute, pathOf, useAddress, type Route } from './route';
 import { markSeen } from './threads/marks';
 import { ThreadList } from './threads/ThreadList';
+import { useSearch } from './threads/useSearch';
+import { ThreadScreen } from './ThreadScreen';
 import { useThreads } from './wire/store';
 
-const RunScreen = lazy(() => import('./runs/RunScreen').then((module) => ({ default: module.RunScreen })));
-const DebateScreen = lazy(() => import('./debates/DebateScreen').then((module) => ({ default: module.DebateScreen })));
-const Inspector = lazy(() => import('./inspector/Inspector').then((module) => ({ default: module.Inspector })));
+const Inspector = lazyScreen(() => import('./inspector/Inspector').then((module) => module.Inspector));
+
+/** A file that is dropped beside its field does not replace the app. */
+function ignoreDrops(): () => void {
+  const ignore = (event: DragEvent) => event.preventDefault();
+  addEventListener('dragover', ignore);
+  addEventListener('drop', ignore);
+  return () => {
+    removeEventListener('dragover', ignore);
+    removeEventListener('drop', ignore);
+  };
+}
 
 function screenOf(route: Route): ReactNode {
   switch (route.screen) {
@@ -24,11 +37,9 @@ function screenOf(route: Route): ReactNode {
     case 'new':
       return <NewThread kind={route.screen === 'new' ? route.kind : 'chat'} />;
     case 'chat':
-      return <ChatScreen key={route.id} id={route.id} />;
     case 'run':
-      return <RunScreen key={route.id} id={route.id} />;
     case 'debate':
-      return <DebateScreen key={route.id} id={route.id} />;
+      return <ThreadScreen key={route.id} kind={route.screen} id={route.id} />;
     case 'inspector':
       return <Inspector key={route.id} id={route.id} />;
     default:
@@ -58,12 +69,14 @@ function useSeen(id: string | null): void {
   }, [row]);
 }
 
-function usePalette() {
-  const [isPalette, setPalette] = useState(false);
+/** The palette, with the threads of the list and those that a search for the words finds. */
+function ThreadPalette({ onClose }: { onClose: () => void }) {
+  const [words, setWords] = useState('');
   const { rows } = useThreads();
+  const matches = useSearch(words).rows;
   const more = useMemo(
     () =>
-      Object.values(rows)
+      Object.values({ ...Object.fromEntries((matches ?? []).map((row) => [row.id, row])), ...rows })
         .sort((a, b) => b.updated - a.updated)
         .map((row) => ({
           id: `open-${row.id}`,
@@ -71,10 +84,15 @@ function usePalette() {
           label: row.title || 'Untitled',
           run: () => navigate(pathOf(row)),
         })),
-    [rows],
+    [rows, matches],
   );
+  return <Palette more={more} onWords={setWords} onClose={onClose} />;
+}
+
+function usePalette() {
+  const [isPalette, setPalette] = useState(false);
   return {
-    palette: isPalette ? <Palette more={more} onClose={() => setPalette(false)} /> : null,
+    palette: isPalette ? <ThreadPalette onClose={() => setPalette(false)} /> : null,
     openPalette: () => setPalette(true),
   };
 }
@@ -84,11 +102,26 @@ export function App() {
   const route = useMemo(() => parseRoute(path, query), [path, query]);
   const openId = 'id' in route ? route.id : null;
   const [isList, setList] = useState(false);
+  const page = useRef<HTMLElement>(null);
+  const listButton = useRef<HTMLButtonElement>(null);
+  const closeList = () => {
+    if (!isList) return;
+    flushSync(() => setList(false));
+    listButton.current?.focus();
+  };
+  useEffect(() => {
+    // On a wide page the list is beside the screen, and covers nothing.
+    const wide = matchMedia('(min-width: 761px)');
+    const show = () => wide.matches && setList(false);
+    wide.addEventListener('change', show);
+    return () => wide.removeEventListener('change', show);
+  }, []);
   const [isKeys, setKeys] = useState(false);
   const { palette, openPalette } = usePalette();
   useSeen(openId);
   useTitle(openId);
   useEffect(listenToKeys, []);
+  useEffect(ignoreDrops, []);
   useCommands([
     { id: 'palette', group: 'Page', label: 'Commands', keys: 'Mod+k', run: openPalette },
     { id: 'keys', group: 'Page', label: 'Keys', keys: '?', run: () => setKeys(true) },
@@ -103,11 +136,15 @@ export function App() {
   ]);
   return (
     <div className="app" data-screen={route.screen}>
+      <a className="skip" href="#page" onClick={(event) => (event.preventDefault(), page.current?.focus())}>
+        Skip the list of threads
+      </a>
       <LinkLine />
-      <ThreadList openId={openId} isShown={isList} onClose={() => setList(false)} onKeys={() => setKeys(true)} />
-      <main>
+      <ThreadList openId={openId} isShown={isList} onClose={closeList} onKeys={() => setKeys(true)} />
+      <main ref={page} id="page" tabIndex={-1} inert={isList}>
         <button
           type="button"
+          ref={listButton}
           className="list-button only-narrow"
           aria-label="Threads"
           aria-expanded={isList}
@@ -115,7 +152,9 @@ export function App() {
         >
           ☰
         </button>
-        <Suspense fallback={<p className="empty">Loading…</p>}>{screenOf(route)}</Suspense>
+        <ErrorBoundary place={path}>
+          <Suspense fallback={<p className="empty">Loading…</p>}>{screenOf(route)}</Suspense>
+        </ErrorBoundary>
       </main>
       {palette}
       {isKeys ? <KeyMap onClose={() => setKeys(false)} /> : null}

@@ -1,9 +1,10 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { NewChat } from './chat/NewChat';
+import { lazyScreen } from './parts/lazyScreen';
 import { Link } from './parts/Link';
 
-const NewRun = lazy(() => import('./runs/NewRun').then((module) => ({ default: module.NewRun })));
-const NewDebate = lazy(() => import('./debates/NewDebate').then((module) => ({ default: module.NewDebate })));
+const NewRun = lazyScreen(() => import('./runs/NewRun').then((module) => module.NewRun));
+const NewDebate = lazyScreen(() => import('./debates/NewDebate').then((module) => module.NewDebate));
 const KINDS = [
   ['chat', 'Chat'],
   ['run', 'Run'],

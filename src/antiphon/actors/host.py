@@ -30,8 +30,8 @@ class Host(Protocol):
         """Deliver an event after a delay."""
         ...
 
-    def cancel_timer(self, actor: Any, id: str) -> None:
-        """Cancel a delayed event."""
+    def cancel_timer(self, actor: Any, id: str, *, every: bool = False) -> None:
+        """Cancel the latest delayed event of an id, or every one."""
         ...
 
     def cancel_timers(self, actor: Any) -> None:
@@ -74,9 +74,9 @@ class InProcess:
         """Set a timer on the system's clock."""
         actor.timers.set(target, event, delay_ms, id)
 
-    def cancel_timer(self, actor: Any, id: str) -> None:
-        """Cancel a delayed event."""
-        actor.timers.cancel(id)
+    def cancel_timer(self, actor: Any, id: str, *, every: bool = False) -> None:
+        """Cancel the latest delayed event of an id, or every one."""
+        actor.timers.cancel(id, every=every)
 
     def cancel_timers(self, actor: Any) -> None:
         """Cancel all delayed events of an actor that has ended; most have none."""

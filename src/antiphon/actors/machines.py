@@ -47,6 +47,8 @@ def may_be_quick(actor: Any) -> bool:
     if actor.system.unhandled is not None or not isinstance(logic, MachineLogic):
         return False
     types = logic.machine.event_types
+    if logic.machine.scxml:
+        return False  # what comes before an event, and guards that raise, belong to the step
     return actor.snapshot.status == "active" and (types is None or not types.in_process)
 
 
@@ -243,7 +245,7 @@ def _raise_later(actor: Any, effect: effects.Raise) -> None:
 
 
 def _cancel(actor: Any, effect: effects.Cancel) -> None:
-    actor.system.host.cancel_timer(actor, effect.send_id)
+    actor.system.host.cancel_timer(actor, effect.send_id, every=bool(effect.every))
 
 
 def _emit(actor: Any, effect: effects.Emit) -> None:

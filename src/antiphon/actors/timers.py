@@ -52,11 +52,14 @@ class Timers:
         self._pending[number] = Timer(name, handle, target, event, whole, clock.now() + delay_ms)
         self._named[name] = number
 
-    def cancel(self, id: str) -> None:
-        """Cancel a delayed event by its id."""
+    def cancel(self, id: str, *, every: bool = False) -> None:
+        """Cancel the latest delayed event of an id, or every one."""
         number = self._named.pop(id, None)
         if number is not None:
             self._forget(number)
+        if every:
+            for number in [number for number, timer in self._pending.items() if timer.id == id]:
+                self._forget(number)
 
     def cancel_all(self) -> None:
         """Cancel all delayed events that an id still refers to; as in XState, the others go on."""

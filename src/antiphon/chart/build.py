@@ -65,7 +65,8 @@ INVOKE_KEYS = frozenset(
     ["src", "id", "systemId", "input", "onDone", "onError", "onSnapshot", "timeout", "onTimeout", "meta", "description"]
 )
 INITIAL_KEYS = frozenset(["target", "actions", "meta", "description"])
-OPTION_KEYS = frozenset(["maxIterations", "regionLocal"])
+OPTION_KEYS = frozenset(["maxIterations", "regionLocal", "scxml"])
+SCXML_MODES = (False, True, "lca")
 
 
 Find = Callable[[Mapping[str, Node], str, Node, Any], Node]
@@ -83,6 +84,7 @@ class Builder:
         self.problems = Problems(self.id, strict)
         self.by_id: dict[str, Node] = {}
         self.local = False
+        self.scxml: bool | str = False
         # Events that end an invoked actor, with the timeout that is cancelled then.
         self.timeouts: dict[str, str] = {}
         self.context: Any = config.get("context")  # the first context, or the function that creates it
@@ -93,6 +95,9 @@ class Builder:
         options = self.config.get("options")
         self.problems.keys({} if options is None else options, OPTION_KEYS, "options")
         self.local = bool((options or {}).get("regionLocal", False))
+        self.scxml = (options or {}).get("scxml", False)
+        if self.scxml not in SCXML_MODES:
+            self.problems.fail("options.scxml", f"expected true, false or 'lca', not {self.scxml!r}")
         context = self.context
         if callable(context):
             self._check_function(context, "context", ("input",))
@@ -171,6 +176,8 @@ class Builder:
         if isinstance(initial, Mapping):
             self.problems.keys(initial, INITIAL_KEYS, where)
         key = initial_key(node)
+        if self.scxml and isinstance(key, list):
+            return  # targets, which may be deeper: resolved once all nodes are known
         self.problems.expect(key, str, "the key of a state", where)
         node.initial = node.states.get(key)
         if node.initial is None:
@@ -183,6 +190,8 @@ class Builder:
         node.exit = self._operations(config.get("exit"), join_path(path, "exit"))
         if isinstance(config.get("initial"), Mapping):
             node.initial_ops = self._operations(config["initial"].get("actions"), join_path(path, "initial.actions"))
+        if self.scxml and node.type == COMPOUND and isinstance(initial_key(node), list):
+            node.initials = self._initials(node, join_path(path, "initial"))
         if "output" in config and (node.type == FINAL or node.parent is None):
             self._check_function(config["output"], join_path(path, "output"))
             node.output = as_value(config["output"])
@@ -194,6 +203,16 @@ class Builder:
         self._add_after(node, path)
         if config.get("always") is not None:
             node.always = self._transitions(node, "", config["always"], join_path(path, "always"))
+
+    def _initials(self, node: Node, path: str) -> tuple[Node, ...]:
+        """Return the initial states of a node where the chart lists targets, as SCXML allows."""
+        targets = tuple(self._resolve(find_target, node, target, path) for target in initial_key(node))
+        if not targets:
+            self.problems.fail(path, f"the list of initial states of {node.id!r} is empty", node.states)
+        for target in targets:
+            if not target.is_inside(node):
+                self.problems.fail(path, f"the initial state {target.id!r} is not inside {node.id!r}", node.states)
+        return targets
 
     def _operations(self, specs: Any, path: str) -> tuple[Any, ...]:
         operations = []
@@ -237,8 +256,23 @@ class Builder:
             where = join_path(path, f"invoke[{index}]" if isinstance(configs, list | tuple) else "invoke")
             invokes.append(self._invoke(node, index, config, where))
         node.invokes = tuple(invokes)
-        node.spawns = tuple(self.names.operation(_spawning(invoke)) for invoke in invokes)
+        node.spawns = tuple(self._spawning(invoke) for invoke in invokes)
         node.stops = tuple(self.names.operation(builtin.stop_child(invoke.id)) for invoke in invokes)
+
+    def _spawning(self, invoke: Invoke) -> Any:
+        """Return the operation that starts an invoked actor: that of its logic, or an action in its place."""
+        starting = self.names.logic(invoke.src)
+        if isinstance(starting, builtin.Action):
+            return starting.bind(self.names, invoke.config)
+        return self.names.operation(
+            builtin.spawn_child(
+                invoke.src,
+                id=invoke.id,
+                input=invoke.input,
+                system_id=invoke.system_id,
+                sync_snapshot=invoke.sync_snapshot,
+            )
+        )
 
     def _invoke(self, node: Node, index: int, config: Any, path: str) -> Invoke:
         self.problems.keys(config, INVOKE_KEYS, path)
@@ -330,11 +364,13 @@ class Builder:
         config = {} if spec is None else {"target": spec} if isinstance(spec, str) else spec
         self.problems.keys(config, TRANSITION_KEYS, path)
         self.problems.prefer(config.get("reenter"), bool, "true or false", join_path(path, "reenter"))
-        transition = Transition(node, descriptor, config, self.local)
+        transition = Transition(node, descriptor, config, self.local, self.scxml is True)
         targets = _targets(config.get("target"))
         if targets is not None:
             where = join_path(path, "target")
             transition.targets = tuple(self._resolve(find_target, node, target, where) for target in targets)
+            if self.scxml == "lca" and not _may_be_internal(transition):
+                transition.reenter = True
         if config.get("guard") is not None:
             check_guard(config["guard"], self.names, join_path(path, "guard"), self.problems.complain)
             transition.guard = self.names.guard(config["guard"])
@@ -363,14 +399,10 @@ class Builder:
             self.problems.fail(path, str(error), error.known)
 
 
-def _spawning(invoke: Invoke) -> Any:
-    return builtin.spawn_child(
-        invoke.src,
-        id=invoke.id,
-        input=invoke.input,
-        system_id=invoke.system_id,
-        sync_snapshot=invoke.sync_snapshot,
-    )
+def _may_be_internal(transition: Transition) -> bool:
+    """Return whether SCXML lets a transition stay inside its source: a compound state around all targets."""
+    source = transition.source
+    return source.type == COMPOUND and all(target.is_inside(source) for target in transition.targets or ())
 
 
 def _routes_to(target: str) -> Callable[[Any, Any], bool]:

@@ -135,7 +135,10 @@ def _add(nodes: list[Node], members: dict[Node, None], growing: list[Node]) -> N
 def initial_nodes(node: Node) -> list[Node]:
     """Return a node with its initial descendants."""
     nodes = [node]
-    if node.type == COMPOUND:
+    if node.type == COMPOUND and node.initials:
+        for first in node.initials:
+            nodes.extend((*first.ancestors(node), *initial_nodes(first)))
+    elif node.type == COMPOUND:
         nodes.extend(initial_nodes(node.first()))
     elif node.type == PARALLEL:
         for child in node.children:

@@ -7,20 +7,25 @@ Trees grow along the outcomes that really occur.
 Rules, as in XState: (1) the deepest active state with an enabled transition wins; (2) of a node's
 candidates the first whose guard holds is taken, exact descriptors before wildcards, longer wildcards
 before shorter; (3) every region of a parallel state may react, and only if none does, the state itself.
+
+With the option `scxml`: each active atomic state, in document order, selects the first enabled transition on
+the way up to the root, and a guard that raises does not hold and queues `error.execution`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, final
 
 from antiphon.chart.configuration import Configuration
 from antiphon.chart.errors import GuardError
 from antiphon.chart.guards import ScopedTest, guard_name
-from antiphon.chart.nodes import Node, Transition
+from antiphon.chart.nodes import Node, Transition, document_order
 from antiphon.chart.plans import Plan, plan_for
 from antiphon.chart.scope import guard_scope
 from antiphon.chart.values import matches_descriptor
+from antiphon.chart.work import Work
 
 Outcomes = tuple[bool, ...]
+EXECUTION_ERROR = "error.execution"  # SCXML's event
 
 
 @final
@@ -85,7 +90,9 @@ def decide(configuration: Configuration, event_type: str, context: Any, event: A
             else:
                 passed = decision.test(context, event)
         except Exception as error:
-            raise _guard_error(decision.transition, event_type, error) from error
+            if not _queue_error(source, error):
+                raise _guard_error(decision.transition, event_type, error) from error
+            passed = False
         decision = (decision.yes if passed else decision.no) or _expand(configuration, decision, event_type, passed)
     return decision
 
@@ -94,10 +101,15 @@ def decide_eventless(configuration: Configuration, context: Any, event: Any, sou
     """Return the decision about eventless transitions, testing the guards on the way."""
     decision: GuardBranch | Leaf = configuration.eventless or _first(configuration, None)
     while type(decision) is GuardBranch:
-        if decision.is_scoped:
-            passed = decision.test(context, event, guard_scope(source))
-        else:
-            passed = decision.test(context, event)
+        try:
+            if decision.is_scoped:
+                passed = decision.test(context, event, guard_scope(source))
+            else:
+                passed = decision.test(context, event)
+        except Exception as error:
+            if not _queue_error(source, error):
+                raise
+            passed = False
         decision = (decision.yes if passed else decision.no) or _expand(configuration, decision, None, passed)
     return decision
 
@@ -138,7 +150,9 @@ def _grow(configuration: Configuration, event_type: str | None, outcomes: Outcom
     remaining = iter(outcomes)
     try:
         if event_type is None:
-            selected = _select_eventless(configuration, remaining)
+            selected = _select_upwards(configuration, lambda node: node.always, remaining)
+        elif configuration.machine.scxml:
+            selected = _select_upwards(configuration, lambda node: _scxml_candidates(node, event_type), remaining)
         else:
             root = configuration.machine.root
             selected = _select(root, configuration.shared_value, event_type, configuration, remaining)
@@ -157,11 +171,17 @@ def _select(
     return selected or _first_enabled(candidates(node, event_type), configuration, outcomes)
 
 
-def _select_eventless(configuration: Configuration, outcomes: Iterator[bool]) -> list[Transition]:
+def _select_upwards(
+    configuration: Configuration, offered: Callable[[Node], tuple[Transition, ...]], outcomes: Iterator[bool]
+) -> list[Transition]:
+    """Return the first enabled transition of each atomic state and its ancestors; SCXML has document order."""
     selected: dict[Transition, None] = {}
-    for atom in configuration.atoms:
+    atoms = configuration.atoms
+    if configuration.machine.scxml:
+        atoms.sort(key=document_order)
+    for atom in atoms:
         for node in (atom, *atom.ancestors()):
-            enabled = _first_enabled(node.always, configuration, outcomes)
+            enabled = _first_enabled(offered(node), configuration, outcomes)
             if enabled:
                 selected[enabled[0]] = None
                 break
@@ -191,6 +211,23 @@ def candidates(node: Node, event_type: str) -> tuple[Transition, ...]:
     for key in wild:
         transitions.extend(node.on[key])
     return tuple(transitions)
+
+
+def _scxml_candidates(node: Node, event_type: str) -> tuple[Transition, ...]:
+    """Return a node's transitions for an event type by the rules of SCXML, where `a` also matches `a.b`."""
+    # Done events of the engine end with the id of a state, in which a dot leads to an inner state.
+    prefixes = () if is_reserved(event_type) else tuple(key for key in node.on if event_type.startswith(f"{key}."))
+    keys = [key for key in node.on if matches_descriptor(event_type, key) or key in prefixes]
+    keys.sort(key=lambda key: (key != "*", len(key)), reverse=True)
+    return tuple(transition for key in keys for transition in node.on[key])
+
+
+def _queue_error(source: Any, error: Exception) -> bool:
+    """SCXML: queue the event of a guard that raised, and return True; else a guard may not raise."""
+    if not isinstance(source, Work) or not source.machine.scxml:
+        return False
+    source.enqueue({"type": EXECUTION_ERROR, "data": {"reason": str(error)}})
+    return True
 
 
 def _guard_error(transition: Transition, event_type: str, error: Exception) -> GuardError:

@@ -3,11 +3,12 @@
 Rules (SCXML with XState's deviations): (1) of transitions whose exit sets meet, the one from the deeper
 source wins, else the first; (2) the domain of a transition that does not re-enter is its source when all
 targets lie inside it, else the nearest proper common ancestor of source and targets, which may be parallel.
+In a chart with `scxml: true` the domain is compound: a source that is not re-entered, else an ancestor.
 """
 
 from collections.abc import Iterable, Sequence
 
-from antiphon.chart.nodes import PARALLEL, Node, Transition
+from antiphon.chart.nodes import COMPOUND, PARALLEL, Node, Transition
 
 History = dict[str, tuple[Node, ...]]
 
@@ -62,6 +63,8 @@ def _resolve_history(targets: Iterable[Node], recall: Recall) -> Iterable[Node]:
 def domain(transition: Transition, targets: list[Node], local: bool) -> Node | None:
     """Return the state that a transition stays inside; None stands for the whole machine."""
     source = transition.source
+    if transition.compound:
+        return _compound_domain(transition, targets)
     if not transition.reenter and all(node is source or node.is_inside(source) for node in targets):
         ancestor: Node | None = source
     else:
@@ -70,6 +73,15 @@ def domain(transition: Transition, targets: list[Node], local: bool) -> Node | N
         if ancestor is None and not transition.reenter:
             ancestor = _root_of(source)
     return _narrow_to_region(ancestor, transition, targets) if local else ancestor
+
+
+def _compound_domain(transition: Transition, targets: list[Node]) -> Node | None:
+    """Return SCXML's domain: a compound source that is not re-entered, else the least common compound ancestor."""
+    source = transition.source
+    if not transition.reenter and source.type == COMPOUND and all(node.is_inside(source) for node in targets):
+        return source
+    around = (a for a in source.ancestors() if a.type == COMPOUND or a.parent is None)
+    return next((a for a in around if all(node.is_inside(a) for node in targets)), None)
 
 
 def _narrow_to_region(ancestor: Node | None, transition: Transition, targets: list[Node]) -> Node | None:

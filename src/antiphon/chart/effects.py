@@ -89,13 +89,14 @@ class Log(Effect):
 
 
 class Cancel(Effect):
-    """Cancel a delayed event that has not been delivered yet."""
+    """Cancel a delayed event that has not been delivered yet; with `every`, all that were sent with this id."""
 
-    __slots__ = ("send_id",)
+    __slots__ = ("every", "send_id")
     type = "xstate.cancel"
 
-    def __init__(self, send_id: str) -> None:
+    def __init__(self, send_id: str, every: bool | None = None) -> None:
         self.send_id = send_id
+        self.every = every  # as in SCXML; XState means the latest
 
 
 class SpawnChild(Effect):

@@ -1,6 +1,7 @@
 """Entry sets: the states that transitions enter, with the ancestors and descendants they imply."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from antiphon.chart.domains import Recall, domain, effective_targets, target_regions
 from antiphon.chart.nodes import COMPOUND, PARALLEL, Node, Transition
@@ -9,10 +10,13 @@ from antiphon.chart.nodes import COMPOUND, PARALLEL, Node, Transition
 class EntrySet:
     """The set of states to enter, and which of them are entered by default."""
 
-    __slots__ = ("by_default", "nodes", "recall")
+    __slots__ = ("by_default", "fallbacks", "nodes", "recall", "scxml")
 
-    def __init__(self, recall: Recall) -> None:
+    def __init__(self, recall: Recall, scxml: bool = False) -> None:
         self.recall = recall
+        self.scxml = scxml
+        # SCXML: the operations of history nodes that had nothing to recall, by their parents.
+        self.fallbacks: dict[Node, tuple[Any, ...]] = {}
         self.nodes: dict[Node, None] = {}
         self.by_default: set[Node] = set()
 
@@ -39,6 +43,8 @@ class EntrySet:
         """Add the descendants that are entered by default, or recalled by a history node."""
         if node.is_history:
             self._add_recalled(node)
+        elif node.type == COMPOUND and self.scxml:
+            self._add_initials(node)
         elif node.type == COMPOUND:
             first = node.first()
             if not first.is_history:
@@ -48,12 +54,25 @@ class EntrySet:
         elif node.type == PARALLEL:
             self._add_regions(node, by_default=True)
 
+    def _add_initials(self, node: Node) -> None:
+        """Add the initial states of a node; in SCXML every default entry runs the content of `initial`."""
+        self.by_default.add(node)
+        initials = node.initials or (node.first(),)
+        for first in initials:
+            if not first.is_history:
+                self.nodes[first] = None
+            self.add_descendants(first)
+        for first in initials:
+            self._add_ancestors(first.ancestors(node), None)
+
     def _add_recalled(self, node: Node) -> None:
         recalled = self.recall(node)
         parent = node.parent
         assert parent is not None
         if recalled is None:
             recalled = node.history_default
+            if self.scxml:
+                self.fallbacks[parent] = node.entry
             if not node.config.get("target") and parent.type != PARALLEL:
                 self.by_default.add(parent)
         for target in recalled:

@@ -40,6 +40,11 @@ class ActiveStates(Protocol):
         """Return whether a state, by `#id` or by value, is active."""
         ...
 
+    @property
+    def members(self) -> frozenset[Any]:
+        """The active nodes."""
+        ...
+
 
 # A guard whose names are bound: in a configuration it is either decided, or a test of context and event.
 Bound = Callable[[ActiveStates], bool | AnyTest]
@@ -67,6 +72,12 @@ class StateIn(NamedTuple):
     """A state, by `#id` or by value, is active."""
 
     value: Any
+
+
+class StateGuard(NamedTuple):
+    """A guard that is also given its params and the active nodes: `function(context, event, params, nodes)`."""
+
+    function: Callable[[Any, Any, Any, Any], Any]
 
 
 # A guard as charts write it and as names are bound to it.
@@ -111,6 +122,8 @@ def bind_guard(spec: Any, guards: Mapping[str, Any], params: Any = None) -> Boun
             return _negation(bind_guard(guard, guards))
         case StateIn(value):
             return lambda states: states.includes(value)
+        case StateGuard(function):
+            return lambda states: _test_of_states(function, params, states.members)
     name = guard_name(spec)
     if name is None:
         test = _test(spec, params)
@@ -135,6 +148,10 @@ def _test(function: Callable[..., Any], params: Any) -> AnyTest:
             lambda context, event, scope: everything(context, event, compute(context, event, None, scope), scope)
         )
     return ScopedTest(lambda context, event, scope: everything(context, event, params, scope))
+
+
+def _test_of_states(function: Callable[..., Any], params: Any, nodes: frozenset[Any]) -> Test:
+    return lambda context, event: function(context, event, params, nodes)
 
 
 def _missing(name: str) -> Test:

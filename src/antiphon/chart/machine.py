@@ -51,6 +51,9 @@ class Machine(Generic[C, E_in, N]):
         self.nodes = builder.by_id
         # Events that end an invoked actor, with the timeout that is cancelled then.
         self.timeouts = builder.timeouts
+        self.scxml = bool(builder.scxml)
+        # The operation that runs before each event from outside is taken; only machines of SCXML documents have one.
+        self.receiving = implementations.receiving
         self.version: Any = config.get("version")
         self.context = builder.context
         self.max_iterations = _max_iterations(self.id, config)

@@ -28,6 +28,8 @@ class Implementations:
         "event_types",
         "guards",
         "inline_actors",
+        "receiving",
+        "resolve",
     )
 
     def __init__(
@@ -46,19 +48,25 @@ class Implementations:
         # Logic that stands in an `invoke` itself; its place becomes its name, so that it can be persisted.
         self.inline_actors: dict[str, Any] = {}
         self._operations: dict[str, ops.Operation] = {}
+        # Set by the loader of SCXML documents: an operation before each event, and logic for names not listed.
+        self.receiving: ops.Operation | None = None
+        self.resolve: Callable[[str], Any] | None = None
         # Names that need no more checks, because a chart may mention them very often.
         self.checked_actions: set[str] = set()
         self.checked_guards: set[str] = set()
 
     def merge(self, other: "Implementations") -> "Implementations":
         """Return these, overridden by those of `other`."""
-        return Implementations(
+        merged = Implementations(
             {**self.actions, **other.actions},
             {**self.guards, **other.guards},
             {**self.actors, **other.actors},
             {**self.delays, **other.delays},
             other.event_types or self.event_types,
         )
+        merged.receiving = other.receiving or self.receiving
+        merged.resolve = other.resolve or self.resolve
+        return merged
 
     def set_public(self, public: Iterable[str]) -> None:
         """Replace the list of events that may come from outside."""
@@ -86,13 +94,15 @@ class Implementations:
         if not isinstance(src, str):
             return src
         logic = self.inline_actors.get(src)
-        return logic if logic is not None else self.actors.get(src)
+        if logic is None:
+            logic = self.actors.get(src)
+        return self.resolve(src) if logic is None and self.resolve is not None else logic
 
     def enqueuer(self, chosen: list[Any], work: Work, params: Any) -> Enqueue:
         """Return the object that a function of `enqueue_actions` enqueues its actions with."""
 
         def check(spec: Any) -> bool:
-            test = self.guard(spec)(work.configuration)
+            test = self.guard(spec)(work.active_states())
             return bool(holds(test, work.context, work.event, work.scope()))
 
         return Enqueue(chosen, check, params)

@@ -17,13 +17,21 @@ KINDS = (ATOMIC, COMPOUND, PARALLEL, FINAL, HISTORY)
 class Transition:
     """A transition of a chart: from a node, on an event, to targets."""
 
-    __slots__ = ("config", "event_type", "guard", "local", "ops", "reenter", "source", "targets")
+    __slots__ = ("compound", "config", "event_type", "guard", "local", "ops", "reenter", "source", "targets")
 
-    def __init__(self, source: "Node", event_type: str, config: Mapping[str, Any], local: bool = False) -> None:
+    def __init__(
+        self,
+        source: "Node",
+        event_type: str,
+        config: Mapping[str, Any],
+        local: bool = False,
+        compound: bool = False,
+    ) -> None:
         self.source = source
         self.event_type = event_type
         self.config = config
         self.local = local
+        self.compound = compound  # its domain is a compound state, as in SCXML
         self.targets: tuple[Node, ...] | None = None
         self.guard: Any = None
         self.ops: tuple[Any, ...] = ()
@@ -68,8 +76,8 @@ class Node:
 
     __slots__ = (
         "always", "children", "config", "entry", "exit", "history", "history_default", "id", "initial",
-        "initial_ops", "invokes", "key", "meta", "on", "order", "output", "parent", "path", "spawns", "states",
-        "stops", "tags", "type",
+        "initial_ops", "initials", "invokes", "key", "meta", "on", "order", "output", "parent", "path", "spawns",
+        "states", "stops", "tags", "type",
     )  # fmt: skip
 
     def __init__(self, key: str, id: str, parent: "Node | None", order: int, config: Mapping[str, Any]) -> None:
@@ -85,6 +93,7 @@ class Node:
         self.history: str | None = None
         self.history_default: tuple[Node, ...] = ()
         self.initial: Node | None = None
+        self.initials: tuple[Node, ...] = ()  # SCXML: instead of `initial`, several states or deeper ones
         self.initial_ops: tuple[Any, ...] = ()
         self.entry: tuple[Any, ...] = ()
         self.exit: tuple[Any, ...] = ()

@@ -301,6 +301,36 @@ class SettleOp:
         work.unsettled = []
 
 
+class LeaveOp:
+    """SCXML: make a state inactive for the operations that follow."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+    def run(self, work: Work) -> None:
+        """Remove the state, and its actors that are not invoked yet."""
+        work.active = work.active_nodes() - {self.node}
+        if work.invoking is not None:
+            work.invoking.pop(self.node, None)
+
+
+class ArriveOp:
+    """SCXML: make a state active for the operations that follow; its actors are invoked when the step is at rest."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+    def run(self, work: Work) -> None:
+        """Add the state."""
+        work.active = work.active_nodes() | {self.node}
+        if self.node.spawns:
+            work.invoking = {**(work.invoking or {}), self.node: None}
+
+
 class StateDoneOp:
     """Queue the done event of a state."""
 

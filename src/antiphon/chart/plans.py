@@ -59,6 +59,7 @@ class Plan:
             and not records
             and not recalls
             and not target.has_always
+            and not source.machine.scxml
         )
         # An assign always makes a new snapshot, even if it assigns nothing.
         if self.is_quick and self.assigns:
@@ -86,8 +87,9 @@ def plan_for(configuration: Configuration, selected: tuple[Transition, ...], his
     # History that is recorded on exit can be recalled on entry in the same microstep.
     arriving = Recall({**history, **records})
     operations: list[Any] = []
+    scxml = configuration.machine.scxml
     for node in exits:
-        operations.extend((*node.exit, *node.stops))
+        operations.extend((*node.exit, *node.stops, *((ops.LeaveOp(node),) if scxml else ())))
     for transition in transitions:
         operations.extend(transition.ops)
     exited = set(exits)
@@ -100,10 +102,21 @@ def plan_for(configuration: Configuration, selected: tuple[Transition, ...], his
 def initial_plan(empty: Configuration) -> Plan:
     """Return the plan of entering the machine."""
     root = empty.machine.root
+    if empty.machine.scxml:
+        return _initial_plan_of_scxml(empty, root)
     start = Transition(root, "", {"reenter": True})
     start.targets = tuple(initial_nodes(root))
     operations: list[Any] = []
     target = _enter(empty, (start,), Recall({}), dict.fromkeys(empty.nodes), operations, False, (root,))
+    return Plan(empty, target, tuple(operations), {}, False, ())
+
+
+def _initial_plan_of_scxml(empty: Configuration, root: Node) -> Plan:
+    entry = EntrySet(Recall({}), True)
+    entry.nodes[root] = None
+    entry.add_descendants(root)
+    operations: list[Any] = []
+    target = _enter_all(empty, entry, {}, operations, False)
     return Plan(empty, target, tuple(operations), {}, False, ())
 
 
@@ -132,17 +145,27 @@ def _enter(
     defaults: Iterable[Node] = (),
 ) -> Configuration:
     """Append the operations of entering, and return the configuration they lead to."""
-    entry = EntrySet(recall)
+    entry = EntrySet(recall, source.machine.scxml)
     for transition in transitions:
         entry.add_transition(transition)
     entry.by_default.update(defaults)
+    return _enter_all(source, entry, active, operations, recorded)
+
+
+def _enter_all(
+    source: Configuration, entry: EntrySet, active: dict[Node, None], operations: list[Any], recorded: bool
+) -> Configuration:
     completed: set[Node] = set()
     done = False
+    finish = _finish_by_scxml if entry.scxml else _finish
     for node in sorted(entry.nodes, key=document_order):
         active[node] = None
-        operations.extend(_entry_operations(node, node in entry.by_default))
+        if entry.scxml:
+            operations.extend(_entry_operations_of_scxml(node, entry))
+        else:
+            operations.extend(_entry_operations(node, node in entry.by_default))
         if node.type == FINAL:
-            done = _finish(node, active, completed, operations, source.machine.root) or done
+            done = finish(node, active, completed, operations, source.machine.root) or done
     nodes = list(active)
     if done:
         nodes.sort(key=document_order, reverse=True)
@@ -161,6 +184,12 @@ def _entry_operations(node: Node, by_default: bool) -> list[Any]:
     return operations
 
 
+def _entry_operations_of_scxml(node: Node, entry: EntrySet) -> list[Any]:
+    """Return the operations of entering a node; its actors are invoked later (`Step._settle`)."""
+    initial = node.initial_ops if node in entry.by_default else ()
+    return [ops.ArriveOp(node), *node.entry, *initial, *entry.fallbacks.get(node, ())]
+
+
 def _finish(node: Node, active: dict[Node, None], completed: set[Node], operations: list[Any], root: Node) -> bool:
     """Append the done events of entering a final node; return whether it ends the machine."""
     parent = node.parent
@@ -177,6 +206,21 @@ def _finish(node: Node, active: dict[Node, None], completed: set[Node], operatio
         return False
     operations.append(ops.MachineDoneOp(last, last.output if last.parent is not None else None, root.output))
     return True
+
+
+def _finish_by_scxml(
+    node: Node, active: dict[Node, None], completed: set[Node], operations: list[Any], root: Node
+) -> bool:
+    """Append the done events of SCXML: of the parent, and of a parallel grandparent; return whether it ends."""
+    parent = node.parent
+    if parent is None or parent is root:
+        operations.append(ops.MachineDoneOp(node, node.output, root.output))
+        return True
+    operations.append(ops.StateDoneOp(parent, node.output))
+    above = parent.parent
+    if above is not None and above.type == PARALLEL and is_done(above, active):
+        operations.append(ops.StateDoneOp(above, None))
+    return False
 
 
 def is_done(node: Node, active: Collection[Node]) -> bool:

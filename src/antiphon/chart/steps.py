@@ -11,7 +11,8 @@ from antiphon.chart.decisions import Leaf, decide, decide_eventless
 from antiphon.chart.effects import Cancel, Effect, Finish, StopChild
 from antiphon.chart.errors import LoopError
 from antiphon.chart.functions import from_input
-from antiphon.chart.nodes import Transition
+from antiphon.chart.nodes import Transition, document_order
+from antiphon.chart.ops import LeaveOp
 from antiphon.chart.plans import Plan
 from antiphon.chart.scope import Facts
 from antiphon.chart.snapshot import Frame, Snapshot, make_snapshot
@@ -79,8 +80,10 @@ class Step:
         """Take one event until the machine is at rest; `decided` is the decision, if it has been made already."""
         self._load(snapshot)
         work = self.work
-        type = event["type"]
         work.event = event
+        if work.machine.scxml:
+            return self._advance_by_scxml()
+        type = event["type"]
         if type == STOP:
             self._stop_children(forget=True)
             return self._end("stopped", None)
@@ -92,6 +95,30 @@ class Step:
             if not leaf.selected and type.startswith(ACTOR_ERROR):
                 self._stop_children(forget=True)
                 return self._end("error", event.get("error"))
+            self._take(leaf.plan_with(work.history), leaf.selected)
+        self._settle()
+        return self._publish()
+
+    def _advance_by_scxml(self) -> Snapshot[Any]:
+        """Take one event by the rules of SCXML.
+
+        A machine that is stopped runs its exit actions, an actor that fails is an event like others, and the operation
+        of the machine that receives events comes first: it may replace the event, or consume it.
+        """
+        work = self.work
+        machine = work.machine
+        if machine.receiving is not None:
+            machine.receiving.run(work)
+        type = None if work.event is None else work.event["type"]
+        if type == STOP:
+            self._exit_all()
+            self._stop_children(forget=True)
+            return self._end("stopped", None)
+        if type in machine.timeouts:
+            work.effects.append(Cancel(machine.timeouts[type]))
+        if type is not None and type != INIT:
+            leaf = decide(work.configuration, type, work.context, work.event, work)
+            self.handled = bool(leaf.selected or work.queue or work.effects)
             self._take(leaf.plan_with(work.history), leaf.selected)
         self._settle()
         return self._publish()
@@ -147,6 +174,7 @@ class Step:
         for operation in plan.ops:
             operation.run(work)
         if plan.changes:
+            work.active = None
             work.configuration = plan.target
             work.changed = True
             if plan.records:
@@ -177,10 +205,28 @@ class Step:
                 leaf = decide(work.configuration, work.event["type"], work.context, work.event, work)
                 self._take(leaf.plan_with(work.history), leaf.selected)
                 eventless = True
+            elif work.invoking:
+                self._invoke_actors()
             else:
                 return
         self._stop_children(forget=False)
         work.effects.append(Finish(work.status, work.output, work.error))
+
+    def _invoke_actors(self) -> None:
+        """SCXML: invoke the actors of the states that the step has entered and not left; failures are events."""
+        work = self.work
+        nodes = sorted(work.invoking or (), key=document_order)
+        work.invoking = None
+        for node in nodes:
+            for operation in node.spawns:
+                operation.run(work)
+        self._dirty = True
+
+    def _exit_all(self) -> None:
+        """SCXML: run the exit actions of a machine that is stopped, children first."""
+        for node in sorted(self.work.configuration.nodes, key=document_order, reverse=True):
+            for operation in (*node.exit, LeaveOp(node)):
+                operation.run(self.work)
 
     def _stop_children(self, forget: bool) -> None:
         work = self.work

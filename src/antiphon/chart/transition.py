@@ -61,6 +61,8 @@ def transition(
         raise
     if plan is None or snapshot.frame.status != "active":
         facts = NO_FACTS if now is None and new_id is None and random is None else Facts(now, new_id, random)
+        if machine.scxml:
+            return _step_by_scxml(machine, snapshot, event, facts, complete)
         leaf = decide(configuration, check_event(event)["type"], snapshot.live_context, event, facts)
         plan = leaf.plan
         if plan is None or not plan.is_quick or is_reserved(event_type) or snapshot.frame.status != "active":
@@ -71,6 +73,15 @@ def transition(
     if not plan.calls:
         return after, NO_EFFECTS
     return after, tuple([Call(op.type, op.function, None, after.live_context, event) for op in plan.call_ops])
+
+
+def _step_by_scxml(
+    machine: Machine[C, E, N], snapshot: Snapshot[C, F, N], event: Any, facts: Facts, complete: bool
+) -> Outcome[C, F, N]:
+    """Take a step whose guards are tested inside it, because one that raises queues an event."""
+    step = Step(machine, facts=facts)
+    after = step.advance(snapshot, check_event(event))
+    return after, _visible_effects(step.effects, complete)
 
 
 def follow(plan: Plan, snapshot: Snapshot[C, F, N], event: Any) -> Snapshot[C, F, N]:

@@ -4,6 +4,7 @@ from collections import deque
 from typing import Any
 
 from antiphon.chart.children import Children
+from antiphon.chart.configuration import Configuration
 from antiphon.chart.effects import Effect, SendTo, SpawnChild
 from antiphon.chart.errors import UnknownActor
 from antiphon.chart.functions import full
@@ -16,8 +17,8 @@ class Work:
     """The state that the operations of a step read and change; nothing outside the step sees it."""
 
     __slots__ = (
-        "actor", "changed", "children", "configuration", "context", "effects", "error", "event", "facts", "history",
-        "late", "machine", "output", "queue", "status", "unsettled",
+        "active", "actor", "changed", "children", "configuration", "context", "effects", "error", "event", "facts",
+        "history", "invoking", "late", "machine", "output", "queue", "status", "unsettled",
     )  # fmt: skip
     # Loaded from a snapshot, or set when a machine is entered.
     configuration: Any
@@ -36,6 +37,9 @@ class Work:
         self.effects: list[Effect] = []
         self.queue: deque[Any] | None = None  # most steps raise nothing
         self.changed = False
+        # SCXML: the states that are active inside a microstep, and those whose actors are still to be invoked.
+        self.active: frozenset[Node] | None = None
+        self.invoking: dict[Node, None] | None = None
         # A node's entry actions may address children that the same node is about to invoke.
         self.late: tuple[str, ...] = ()
         self.unsettled: list[SendTo] = []
@@ -48,6 +52,16 @@ class Work:
     def may_have_parent(self) -> bool:
         """True if a parent may be addressed; without an actor that is not known, so it may."""
         return self.actor is None or self.actor.parent is not None
+
+    def active_states(self) -> Configuration:
+        """Return the configuration at this point of the step."""
+        configuration: Configuration = self.configuration
+        return configuration if self.active is None else Configuration(self.machine, tuple(self.active))
+
+    def active_nodes(self) -> frozenset[Node]:
+        """Return the states that are active at this point of the step."""
+        nodes: frozenset[Node] = self.configuration.members if self.active is None else self.active
+        return nodes
 
     def enqueue(self, event: Any) -> None:
         """Queue an event to be taken within this step."""

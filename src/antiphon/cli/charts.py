@@ -1,4 +1,4 @@
-"""Charts by name: JSON and YAML files, machines of Antiphon, and machines of a module.
+"""Charts by name: JSON, YAML and SCXML files, machines of Antiphon, and machines of a module.
 
 A chart in a file has names where a machine has functions. In their place, actions do nothing, guards return true
 unless they are denied, delays take a second, and invoked actors run until a typed event ends them.
@@ -16,9 +16,12 @@ from antiphon.chart.errors import ChartError
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.cli.frame import UsageError
 from antiphon.cli.replay import load_machines
+from antiphon.scxml.errors import ScxmlError
+from antiphon.scxml.loading import load_scxml, read_document
 
 PLACEHOLDER_DELAY_MS = 1000
 YAML = (".yaml", ".yml")
+SCXML = (".scxml", ".xml")
 
 
 class ChartFileError(Exception):
@@ -36,7 +39,12 @@ class FunctionNames:
 
 
 def load_machine(path: Path, denied: Collection[str] = ()) -> Machine[Any, Any]:
-    """Load the machine of a chart file with placeholders for its functions; guards in `denied` return false."""
+    """Load the machine of a chart file with placeholders for its functions; guards in `denied` return false.
+
+    The functions of an SCXML file are in the file, unless some of its guards are denied.
+    """
+    if path.suffix.lower() in SCXML and not denied:
+        return _load_document(path)
     config = read_chart(path)
     names = function_names(config)
     unknown = set(denied) - names.guards
@@ -51,7 +59,8 @@ def find_machine(name: str) -> Machine[Any, Any]:
     Functions of a file are placeholders. Raise `ChartError`, `ChartFileError` or `UsageError` if there is none.
     """
     if is_chart_file(name):
-        return load_machine(Path(name))
+        config = read_chart(Path(name))
+        return create_machine(config, **placeholders(function_names(config)))
     if ":" in name:
         return cast("Machine[Any, Any]", load_machines(name)[0])
     machines = {machine.id: machine for machine in own_machines()}
@@ -65,7 +74,7 @@ def find_machine(name: str) -> Machine[Any, Any]:
 
 def is_chart_file(name: str) -> bool:
     """Return whether a name is that of a file, rather than that of a machine."""
-    return Path(name).suffix.lower() in (".json", *YAML) or Path(name).is_file()
+    return Path(name).suffix.lower() in (".json", *YAML, *SCXML) or Path(name).is_file()
 
 
 def placeholders(names: FunctionNames, denied: Collection[str] = ()) -> dict[str, Any]:
@@ -87,6 +96,8 @@ def function_names(config: Mapping[str, Any]) -> FunctionNames:
 
 def read_chart(path: Path) -> dict[str, Any]:
     """Read the chart in a file."""
+    if path.suffix.lower() in SCXML:
+        return _read_document(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
         loaded = _parse_yaml(path, text) if path.suffix.lower() in YAML else json.loads(text)
@@ -103,12 +114,42 @@ def read_chart(path: Path) -> dict[str, Any]:
     return loaded
 
 
-def _parse_yaml(path: Path, text: str) -> Any:
-    """Parse YAML without aliases, which could make a small file a huge chart; `on` and `off` are texts."""
+def _read_document(path: Path) -> dict[str, Any]:
+    try:
+        return read_document(path)
+    except ScxmlError as error:
+        raise ChartFileError(f"{path}: {error}") from error
+
+
+def _load_document(path: Path) -> Machine[Any, Any]:
+    try:
+        return load_scxml(path)
+    except ScxmlError as error:
+        raise ChartFileError(f"{path}: {error}") from error
+
+
+def write_yaml(chart: Mapping[str, Any]) -> str:
+    """Return a chart as YAML without aliases, which `read_chart` does not read."""
+    yaml = _import_yaml("a chart")
+
+    class Dumper(yaml.SafeDumper):  # type: ignore[misc, name-defined]
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+    return str(yaml.dump(chart, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=120))
+
+
+def _import_yaml(name: str) -> Any:
     try:
         import yaml
     except ImportError as error:
-        raise ChartFileError(f"{path}: YAML needs PyYAML; run: pip install 'antiphon[agents]'") from error
+        raise ChartFileError(f"{name}: YAML needs PyYAML; run: pip install 'antiphon[agents]'") from error
+    return yaml
+
+
+def _parse_yaml(path: Path, text: str) -> Any:
+    """Parse YAML without aliases, which could make a small file a huge chart; `on` and `off` are texts."""
+    yaml = _import_yaml(str(path))
     try:
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
             raise ChartFileError(f"{path}: aliases (*name) are not read; write the part again")

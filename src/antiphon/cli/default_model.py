@@ -4,8 +4,11 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from antiphon.cli.config.settings import MODEL, load_config
+from antiphon.cli.frame import UsageError
 from antiphon.providers.catalog import ModelListing, list_models
 from antiphon.providers.errors import ProviderError
+from antiphon.providers.keys import Keys
 from antiphon.providers.local.settings import local_settings
 from antiphon.providers.local.sources import PREFIX, Source, absolute_reference, open_source
 
@@ -46,23 +49,45 @@ def choose_model(
     environment: Mapping[str, str] = os.environ,
     list_models: Callable[[], list[ModelListing]] = list_models,
     last_resort: str = SCRIPTED,
+    *,
+    command: str = "chat",
 ) -> ModelChoice:
-    """Choose the named model, else the first usable one, else a script with the reason in its note."""
-    reference = named or environment.get("ANTIPHON_MODEL")
-    if reference:
-        # A conversation may be continued in another folder.
-        reference = absolute_reference(reference)
+    """Choose the named model, else that of the settings, else the first usable one, else a script.
+
+    The note of a script has the reason why there is no model. A file of keys that cannot be used raises `UsageError`,
+    unless a key in the environment makes up for it.
+    """
+    named = named or load_config(environment).get(command, MODEL)
+    if named:
+        reference = resolve_model(named, environment)
         _local_source(reference)  # fails on an unknown model
         return describe(reference)
     models = list_models()
-    choice = describe(_first(models, last_resort))
+    choice = describe(first_usable(models, last_resort))
+    if choice.reference.partition(":")[0] not in DEFAULTS:
+        _check_keys(environment)
     problem = next((row.why for row in models if row.reference == LOCAL and not row.usable), "")
     if choice.reference != last_resort or not problem:
         return choice
     return replace(choice, note=f"a script, because {LOCAL} is not usable here: {problem}")
 
 
-def _first(models: list[ModelListing], last_resort: str) -> str:
+def resolve_model(name: str, environment: Mapping[str, str] = os.environ) -> str:
+    """Return the reference of a model that is named by it or by an alias; that of a file is absolute."""
+    # A conversation may be continued in another folder.
+    return absolute_reference(load_config(environment).resolve(name))
+
+
+def _check_keys(environment: Mapping[str, str]) -> None:
+    """Raise `UsageError` if the file of keys cannot be used: its models would be passed over in silence."""
+    try:
+        Keys(environment).read_file()
+    except ProviderError as error:
+        raise UsageError(f"{error.message}; or name a model with -m") from error
+
+
+def first_usable(models: list[ModelListing], last_resort: str) -> str:
+    """Return the default model of the first provider that is usable, else a local model, else the last resort."""
     usable = {row.reference for row in models if row.usable}
     providers = {reference.partition(":")[0] for reference in usable}
     for provider, model in DEFAULTS.items():

@@ -106,6 +106,11 @@ def print_error(name: str, problem: str, code: int) -> int:
     return code
 
 
+def print_note(text: str) -> None:
+    """Print a line about the output on standard error."""
+    write(sys.stderr, f"{sanitize_lines(text)}\n")
+
+
 def print_lines(lines: Sequence[str]) -> int:
     """Print lines without control characters and return the exit code of success."""
     for line in lines:

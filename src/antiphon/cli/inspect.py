@@ -7,13 +7,14 @@ import logging
 import sys
 from contextlib import AsyncExitStack
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from antiphon.app import App
 from antiphon.chart.errors import ChartError, EngineError
 from antiphon.cli.browser import page_opener, print_address
-from antiphon.cli.charts import ChartFileError, find_machine, is_chart_file
+from antiphon.cli.charts import ChartFileError, find_machine, is_chart_file, load_machine
 from antiphon.cli.frame import DONE, CliCommand, UsageError
 from antiphon.runtime.machines import AnyMachine
 
@@ -33,7 +34,7 @@ The address is for this machine alone, and has a token.
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add = parser.add_argument
-    add("machine", metavar="MODULE:MACHINE", help="a machine of a module, or a chart in a JSON or YAML file")
+    add("machine", metavar="MODULE:MACHINE", help="a machine of a module, or a chart in a JSON, YAML or SCXML file")
     add("--input", metavar="JSON", help="input of the machine")
     add("--port", metavar="PORT", type=int, default=0, help="port on the loopback address (default: any free one)")
     add("--no-open", action="store_true", help="print the address, and open no browser")
@@ -53,7 +54,7 @@ def _find(name: str) -> AnyMachine:
     if not is_chart_file(name) and ":" not in name:
         raise UsageError(f"{name!r} is no chart file; a machine of yours is module:name")
     try:
-        return find_machine(name)
+        return load_machine(Path(name)) if is_chart_file(name) else find_machine(name)
     except (ChartError, ChartFileError) as error:
         raise UsageError(str(error)) from error
 

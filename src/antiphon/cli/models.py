@@ -79,7 +79,14 @@ def _price(price: Price | None) -> str:
 
 def _record(row: ModelListing) -> dict[str, Any]:
     price = None if row.price is None else {"input": str(row.price.input), "output": str(row.price.output)}
-    return {"reference": row.reference, "usable": row.usable, "why": row.why, "note": row.note, "price": price}
+    return {
+        "reference": row.reference,
+        "usable": row.usable,
+        "why": row.why,
+        "note": row.note,
+        "price": price,
+        "window": row.window,
+    }
 
 
 COMMAND = CliCommand(

@@ -39,7 +39,7 @@ def run_subcommand(options: argparse.Namespace) -> int:
     return handler(options)
 
 
-def add_store(parser: argparse.ArgumentParser) -> None:
+def add_store(parser: argparse._ActionsContainer) -> None:
     """Add `--store`."""
     help = f"store file (default: {store_path()})"
     parser.add_argument("--store", type=Path, metavar="FILE", default=None, help=help)
@@ -50,7 +50,15 @@ def add_no_server(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--no-server", action="store_true", help="do everything in this process")
 
 
-def add_json(parser: argparse.ArgumentParser, help: str = "print as JSON") -> None:
+def add_server(parser: argparse._ActionsContainer) -> None:
+    """Add the options that choose a server."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--server", metavar="URL", help="use the threads of a server; ANTIPHON_TOKEN is its token")
+    add_no_server(group)
+    parser.add_argument("--token-file", type=Path, metavar="FILE", help="a private file with the token of --server")
+
+
+def add_json(parser: argparse._ActionsContainer, help: str = "print as JSON") -> None:
     """Add `--json`."""
     parser.add_argument("--json", action="store_true", help=help)
 

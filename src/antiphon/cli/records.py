@@ -15,10 +15,10 @@ from typing import Any
 from antiphon.cli.exports import export_text, write_export
 from antiphon.cli.frame import DONE, UsageError, print_lines
 from antiphon.cli.lookup import ID_HELP, find_thread
-from antiphon.cli.options import Subcommands, positive_int
+from antiphon.cli.options import Subcommands, add_server, positive_int
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_line, sanitize_lines
-from antiphon.cli.windows.access import add_server, open_records
+from antiphon.cli.windows.access import open_records
 from antiphon.cli.windows.types import AnyLibrary
 from antiphon.money import format_usd
 from antiphon.threads.errors import InvalidCursor

@@ -6,7 +6,7 @@ import asyncio
 from antiphon.cli.chats import branch_text, import_chat
 from antiphon.cli.frame import DONE, FAILED, CliCommand, print_lines
 from antiphon.cli.lookup import ID_HELP, find_thread
-from antiphon.cli.options import Subcommands, run_subcommand
+from antiphon.cli.options import Subcommands, add_server, run_subcommand
 from antiphon.cli.records import (
     add_after,
     add_export,
@@ -23,7 +23,7 @@ from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
 from antiphon.cli.roots import confirm, delete_tree
 from antiphon.cli.undo import add_undo
-from antiphon.cli.windows.access import add_server, named_store, open_records, open_server, open_threads
+from antiphon.cli.windows.access import named_store, open_records, open_server, open_threads
 from antiphon.cli.windows.types import AnyLibrary
 from antiphon.threads import KINDS, ThreadView
 

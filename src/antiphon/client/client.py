@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from antiphon.client.connection import HttpConnection
+from antiphon.client.errors import ServerUnreachable
 from antiphon.client.library import ClientLibrary
 from antiphon.client.threads import ClientThreads
 
@@ -47,12 +48,19 @@ class Client:
 
     async def __aenter__(self) -> Self:
         try:
-            ready = await self.connection.request("GET", "/readyz", patience_s=0)
+            self.version = await self._read_version()
         except BaseException:
             await self.connection.close()
             raise
-        self.version = ready.json().get("version", "")
         return self
+
+    async def _read_version(self) -> str:
+        """Return the version of the server; raise `ServerUnreachable` if another program answers."""
+        ready = await self.connection.request("GET", "/readyz", patience_s=0)
+        try:
+            return str(ready.json()["version"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ServerUnreachable(self.connection.address, "another program answers there") from error
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

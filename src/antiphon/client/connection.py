@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+import httpcore2  # noqa: F401 (loaded by the first client otherwise, when its server may be waiting already)
 import httpx2
 
 from antiphon.client.errors import ServerUnreachable

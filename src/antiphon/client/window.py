@@ -22,8 +22,9 @@ import httpx2
 from antiphon.client.client import Client
 from antiphon.client.errors import ServerUnreachable
 from antiphon.client.feed import EventDecoder
-from antiphon.client.local import LocalServerError, ensure_server, log_path
+from antiphon.client.local import ensure_server
 from antiphon.client.problems import error_of, read_problem
+from antiphon.client.starting import LocalServerError, log_path
 
 MOST_RESTARTS = 5  # of a server within RESTARTS_S
 RESTARTS_S = 60.0
@@ -55,7 +56,6 @@ class WindowClient(Client):
         self._holding: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        await super().__aenter__()
         try:
             self._server = await self._register()
         except BaseException:
@@ -80,6 +80,7 @@ class WindowClient(Client):
     async def _register(self) -> tuple[int, int]:
         """Tell a server what it has to know of this window; return its process and the time of its start."""
         server = await self.connection.get("/local", patience_s=0)
+        self.version = server["version"]
         keys = {name: os.environ[name] for name in server["keys"] if os.environ.get(name)}
         if keys:
             await self.connection.request("PUT", "/local/keys", body={"keys": keys}, is_repeatable=True, patience_s=0)

@@ -3,13 +3,14 @@
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
 from antiphon.providers.base import Model
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Keys, KeySource, Secret
 from antiphon.providers.local.library import library_problem
+from antiphon.providers.local.settings import local_settings
 from antiphon.providers.local.sources import list_added
 from antiphon.providers.local.weights import WEIGHTS, models_folder, weights_problem
 from antiphon.providers.ollama import ollama_address, ollama_models
@@ -43,6 +44,8 @@ class ModelListing:
     price: Price | None = None
     # Remark for people.
     note: str = ""
+    # Tokens of a request and its reply, as far as they are known.
+    window: int | None = None
 
 
 def list_models(
@@ -74,11 +77,11 @@ def _hosted(provider: str, keys: KeySource, prices: Prices) -> Iterator[ModelLis
     if missing is not None:
         yield ModelListing(f"{provider}:*", False, missing)
         return
-    names = [name for name in known_models(provider) if re.match(OWN_MODELS[provider], name)]
-    for name in names:
+    windows = {name: window for name, window in known_models(provider).items() if re.match(OWN_MODELS[provider], name)}
+    for name, window in windows.items():
         if not NO_CHAT.search(name):
-            yield _priced_listing(f"{provider}:{name}", provider, name, prices)
-    if not names:
+            yield replace(_priced_listing(f"{provider}:{name}", provider, name, prices), window=window)
+    if not windows:
         yield ModelListing(f"{provider}:*", True, NO_PRICES)
 
 
@@ -115,13 +118,15 @@ def _local_models(environment: Mapping[str, str], problem: str | None) -> Iterat
     folder = models_folder(environment)
     if problem is None and find_spec("httpx2") is None:
         problem = "it needs httpx2, which is not installed: pip install 'antiphon[local]'"
-    for weights in WEIGHTS.values():
-        reason = problem or weights_problem(weights, folder)
-        yield ModelListing(weights.reference, reason is None, reason or "", FREE, weights.note)
     try:
-        for reference, note, why in list_added(folder, environment):
+        settings = local_settings(environment)
+        for weights in WEIGHTS.values():
+            reason = problem or weights_problem(weights, folder)
+            context = settings.context_for(weights.window)
+            yield ModelListing(weights.reference, reason is None, reason or "", FREE, weights.note, context)
+        for reference, note, why, window in list_added(folder, environment):
             reason = problem or why
-            yield ModelListing(reference, reason is None, reason or "", FREE, note)
+            yield ModelListing(reference, reason is None, reason or "", FREE, note, window)
     except ProviderError as error:
         yield ModelListing("local:*", False, error.message)
 

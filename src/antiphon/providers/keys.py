@@ -86,7 +86,7 @@ class Keys:
         for variable in variables_of(name):
             if value := self._environment.get(variable, "").strip():
                 return make_secret(value, variable)
-        stored = self._file().get(name)
+        stored = self.read_file().get(name)
         if stored is None:
             return None
         if not isinstance(stored, str):
@@ -97,9 +97,10 @@ class Keys:
         """Explain how to provide a missing key."""
         variables = variables_of(name)
         by_variable = f"set {' or '.join(variables)}, or " if variables else ""
-        return f"no key for {name!r}: {by_variable}add it to {self._path}"
+        return f"no key for {name!r}: {by_variable}add it to {self._path} with: antiphon keys set {name}"
 
-    def _file(self) -> dict[str, Any]:
+    def read_file(self) -> dict[str, Any]:
+        """Return the keys in the file, by name; raise `ProviderError` if it cannot be used."""
         try:
             # The mode of the open file, not of the path, which may be replaced in between.
             with self._path.open("rb") as file:

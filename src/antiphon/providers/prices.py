@@ -175,15 +175,15 @@ def has_table() -> bool:
     return True
 
 
-def known_models(provider: str) -> list[str]:
-    """List the models of a provider in the table that are not deprecated."""
+def known_models(provider: str) -> dict[str, int | None]:
+    """Return the models of a provider in the table that are not deprecated, with the tokens of their windows."""
     if not has_table():
-        return []
+        return {}
     # Imported here because the table is slow to load.
     from genai_prices.data_snapshot import get_snapshot
 
     table = next(entry for entry in get_snapshot().providers if entry.id == provider)
-    return [entry.id for entry in table.models if not entry.deprecated]
+    return {entry.id: entry.context_window for entry in table.models if not entry.deprecated}
 
 
 def _reference(model: Model) -> Reference:

@@ -23,7 +23,9 @@ def behaviour(machine: Machine[Any, Any]) -> dict[str, Any]:
     root = _node(machine.root)
     root["id"] = machine.id
     root["context"] = _value(config.get("context"))
-    root["options"] = {key: _value(options[key]) for key in ("maxIterations", "regionLocal") if options.get(key)}
+    root["options"] = {
+        key: _value(options[key]) for key in ("maxIterations", "regionLocal", "scxml") if options.get(key)
+    }
     return root
 
 

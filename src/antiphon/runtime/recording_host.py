@@ -142,13 +142,14 @@ class RecordingHost:
         self.letters[token] = letter
         self.effects.timers.append(letter)
 
-    def cancel_timer(self, actor: Any, id: str) -> None:
-        """Record the cancellation of the latest delayed letter of that name."""
+    def cancel_timer(self, actor: Any, id: str, *, every: bool = False) -> None:
+        """Record the cancellation of the latest delayed letter of that name, or of every one."""
         sender = path_of(actor)
         self.requests.append(f"cancel {id} of {sender}")
         named = [letter for letter in self.letters.values() if letter.timer == id and letter.sender == sender]
-        if named and not self.silent:
-            self._cancel(named[-1])
+        if not self.silent:
+            for letter in named if every else named[-1:]:
+                self._cancel(letter)
 
     def cancel_timers(self, actor: Any) -> None:
         """Record the cancellation of all delayed letters of an actor that has ended."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.types import Scope
 
@@ -11,6 +11,7 @@ from antiphon.server.problems import ProblemError
 from antiphon.server.settings import LOOPBACK, ServerSettings
 
 SAFE = ("GET", "HEAD")
+ENTRY = "/"  # the address that is printed
 PAGES = ("/", "/docs")  # addresses that a person may open from anywhere
 PUBLIC = ("/healthz", "/readyz")  # addresses that need no token
 OWN_SITE = ("same-origin", "none")
@@ -129,13 +130,23 @@ def authenticate(headers: Headers, host: str, settings: ServerSettings, authenti
     return caller
 
 
-def entry_address(query: bytes) -> str:
-    """Return the address of the app that the printed address leads to: that of its parameter `to`, or the first page.
+def is_entry(method: str, path: str) -> bool:
+    """Return whether a person may open an address of the app with a token in it."""
+    return method == "GET" and (path == ENTRY or APP_ADDRESS.fullmatch(path) is not None)
 
-    Only addresses of the app are followed, so that nobody is led to another site.
+
+def entry_address(path: str, query: bytes) -> str:
+    """Return the address that an address with a token leads to: the same without it.
+
+    The printed address leads to that of its parameter `to`. Only addresses of the app are followed, so that nobody is
+    led to another site.
     """
-    values = [value for key, value in parse_qsl(query.decode("latin-1")) if key == "to"]
-    return values[0] if len(values) == 1 and APP_ADDRESS.fullmatch(values[0]) else "/"
+    values = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+    if path != ENTRY:
+        rest = urlencode([(key, value) for key, value in values if key != "token"])
+        return f"{quote(path)}?{rest}" if rest else quote(path)
+    targets = [value for key, value in values if key == "to"]
+    return targets[0] if len(targets) == 1 and APP_ADDRESS.fullmatch(targets[0]) else ENTRY
 
 
 def entry_cookie(query: bytes, host: str, settings: ServerSettings, authentication: Authentication) -> str | None:

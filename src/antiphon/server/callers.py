@@ -6,12 +6,13 @@ An unknown thread and one of another user are the same to a caller: the same ans
 from collections.abc import AsyncIterator, Iterable
 from typing import Annotated
 
-from fastapi import Depends, Request
+from starlette.requests import Request
 
 from antiphon.runtime.errors import UnknownRoot
 from antiphon.server.authentication import OPERATOR, Caller
 from antiphon.server.context import ServerContext, find_context
 from antiphon.server.contracts import CALLER
+from antiphon.server.parameters import Depends
 from antiphon.server.problems import ProblemError
 from antiphon.server.windows.rules import check_no_folder, check_remote_change
 from antiphon.threads import ThreadChange

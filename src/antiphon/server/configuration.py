@@ -4,30 +4,20 @@ An option wins over a variable, a variable over the file, and the file over the 
 """
 
 import argparse
-import difflib
-import tomllib
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from antiphon.server.settings import ServerSettings
+from antiphon.settings import Kind, SettingError, parse_value, read_toml, suggest
 
-Kind = Literal["text", "texts", "path", "flag", "whole", "number", "choice", "secret"]
 VARIABLE = "ANTIPHON_SERVER_"
 # Variables with the same beginning that are no settings of the server.
 OTHER_VARIABLES = frozenset({f"{VARIABLE}CONFIG", f"{VARIABLE}URL"})
-YES = ("1", "true", "yes", "on")
-NO = ("0", "false", "no", "off")
 OTHERS = 0o077  # permissions of the group and of others
 MIB = 1024 * 1024
 DAY_S = 86_400
-
-
-class SettingError(Exception):
-    """A setting is unknown or wrong; the message says where it stands and what is expected."""
 
 
 class Setting(NamedTuple):
@@ -146,13 +136,13 @@ def load_settings(
         name = setting.name
         if options.get(name) is not None:
             source = setting.option or name
-            value = _parse(setting, options[name], source)
+            value = parse_value(setting, options[name], source)
         elif name in in_environment:
             source = setting.variable
-            value = _parse(setting, in_environment[name], source)
+            value = parse_value(setting, in_environment[name], source)
         elif name in in_file:
             source = str(file)
-            value = _parse(setting, in_file[name], f"{file}: {name}")
+            value = parse_value(setting, in_file[name], f"{file}: {name}")
         else:
             source = "default"
             value = setting.default
@@ -162,16 +152,11 @@ def load_settings(
 
 def read_file(file: Path) -> dict[str, Any]:
     """Read a file of settings; raise `SettingError` if it cannot be used."""
-    try:
-        value = tomllib.loads(file.read_text(encoding="utf-8"))
-        mode = file.stat().st_mode
-    except OSError as error:
-        raise SettingError(f"{file}: cannot be read: {error.strerror or error}") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingError(f"{file}: is not TOML: {error}") from error
+    value = read_toml(file)
+    mode = file.stat().st_mode
     for name in value:
         if name not in BY_NAME:
-            raise SettingError(f"{file}: there is no setting {name!r}{_nearest(name, [*BY_NAME])}")
+            raise SettingError(f"{file}: there is no setting {name!r}{suggest(name, [*BY_NAME])}")
     if "token" in value and mode & OTHERS:
         raise SettingError(f"{file}: has a token, and others can read it; run: chmod 600 {file}")
     return value
@@ -182,59 +167,9 @@ def _read_variables(environment: Mapping[str, str]) -> dict[str, str]:
     variables = {setting.variable: setting for setting in SETTINGS}
     for name in environment:
         if name.startswith(VARIABLE) and name not in variables and name not in OTHER_VARIABLES:
-            raise SettingError(f"there is no setting {name}{_nearest(name, [*variables])}")
+            raise SettingError(f"there is no setting {name}{suggest(name, [*variables])}")
     return {
         setting.name: environment[name]
         for name, setting in variables.items()
         if name in environment and (environment[name] or setting.kind == "secret")
     }
-
-
-def _nearest(name: str, names: list[str]) -> str:
-    matches = difflib.get_close_matches(name, names, 1)
-    return f"; did you mean {matches[0]}?" if matches else f"; known: {', '.join(names)}"
-
-
-def _parse(setting: Setting, value: Any, place: str) -> Any:
-    """Return the value of a setting, as text or of its own type; raise `SettingError` if it is wrong."""
-    match setting.kind:
-        case "flag":
-            return _parse_flag(value, place)
-        case "whole" | "number":
-            return _parse_number(setting, value, place)
-        case "texts":
-            values = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
-            if not isinstance(values, list) or not all(isinstance(part, str) and part for part in values):
-                raise SettingError(f"{place} is {value!r}; it must be a list of names")
-            return tuple(values)
-    if isinstance(value, Path):
-        return value
-    if not isinstance(value, str) or (not value and setting.kind != "secret"):
-        raise SettingError(f"{place} must be a text")
-    if setting.kind == "choice" and value not in setting.choices:
-        raise SettingError(f"{place} is {value!r}; it must be one of {', '.join(setting.choices)}")
-    return Path(value) if setting.kind == "path" else value
-
-
-def _parse_flag(value: Any, place: str) -> bool:
-    if isinstance(value, bool):
-        return value
-    if not isinstance(value, str) or value.lower() not in (*YES, *NO):
-        raise SettingError(f"{place} is {value!r}; it must be true or false")
-    return value.lower() in YES
-
-
-def _parse_number(setting: Setting, value: Any, place: str) -> float | int:
-    kind = "a whole number" if setting.kind == "whole" else "a number"
-    expected = f"{kind} from {setting.low:,g} to {setting.high:,g}"
-    if setting.kind == "whole":
-        expected = f"{kind} from {int(setting.low):,} to {int(setting.high):,}"
-    number: Any = value
-    if isinstance(value, str):
-        with suppress(ValueError):
-            number = int(value) if setting.kind == "whole" else float(value)
-    is_number = type(number) is int or (setting.kind == "number" and type(number) is float)
-    if not is_number or not isfinite(number) or not setting.low <= number <= setting.high:
-        raise SettingError(f"{place} is {value!r}; it must be {expected}")
-    result: float | int = number
-    return result

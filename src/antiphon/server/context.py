@@ -5,15 +5,18 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from fastapi import Depends, Request
+from starlette.requests import Request
+from starlette.types import Scope
 
 from antiphon.app import App
 from antiphon.server.audit import AuditLog
 from antiphon.server.authentication import Authentication
+from antiphon.server.contracts import CONTEXT
 from antiphon.server.facades.known_conversations import KnownConversations
 from antiphon.server.frames import SharedFrames
 from antiphon.server.limits import CallerLimits
 from antiphon.server.metrics import ServerMetrics
+from antiphon.server.parameters import Depends
 from antiphon.server.settings import ServerSettings
 from antiphon.server.windows.local import LocalServer
 
@@ -67,9 +70,14 @@ class ServerContext:
         object.__setattr__(self, "audit", AuditLog(settings.folder, settings.audit_bytes, settings.audit_files))
 
 
+def note_context(scope: Scope, context: ServerContext) -> None:
+    """Note the context of the server in the scope of a request."""
+    scope[CONTEXT] = context
+
+
 async def find_context(request: Request) -> ServerContext:
     """Return the context of the server that answers a request."""
-    context: ServerContext = request.app.state.context
+    context: ServerContext = request.scope[CONTEXT]
     return context
 
 

@@ -3,13 +3,15 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
-from fastapi import APIRouter, Depends, Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Scope as RequestScope
 
 from antiphon.chart.checks.types import TypeChecks
 from antiphon.runtime.encoding import encode
 from antiphon.server.authentication import Caller
 from antiphon.server.json_body import is_json, parse_json
-from antiphon.server.problems import MEDIA_TYPE, ProblemError
+from antiphon.server.problems import ProblemError
 from antiphon.server.replies import ProblemReply
 from antiphon.server.tokens import Scope
 
@@ -17,7 +19,9 @@ Endpoint = Callable[..., Awaitable[Response]]
 JSON = "application/json"
 SCHEMAS = "#/components/schemas/"
 SAFE = ("GET", "HEAD")
-CALLER = "antiphon.caller"  # key of the caller in the scope of a request
+# Keys in the scope of a request: its caller, and the context of the server.
+CALLER = "antiphon.caller"
+CONTEXT = "antiphon.context"
 checks = TypeChecks()
 
 
@@ -43,9 +47,14 @@ class Routes:
     """Routes with their contracts; `errors` are the types of their errors: problems, unless they are others."""
 
     def __init__(self, tag: str, *, errors: tuple[type, ...] = (ProblemReply,)) -> None:
-        self.router = APIRouter(tags=[tag])
+        self.tag = tag
         self._errors = errors
-        self.contracts: list[Contract] = []
+        self.endpoints: list[tuple[Contract, Endpoint]] = []
+
+    @property
+    def contracts(self) -> list[Contract]:
+        """The contracts of all routes."""
+        return [contract for contract, _ in self.endpoints]
 
     def add(
         self,
@@ -67,22 +76,9 @@ class Routes:
         bodies = takes if isinstance(takes, tuple) else (takes,)
         needed = scope or _scope_of(method)
         contract = Contract(method, path, about, bodies, gives, status, media_types, needed, self._errors, repeated)
-        self.contracts.append(contract)
 
         def decorate(endpoint: Endpoint) -> Endpoint:
-            self.router.add_api_route(
-                path,
-                endpoint,
-                methods=[method],
-                summary=about,
-                status_code=status,
-                response_model=None,
-                response_class=Response,
-                responses=_responses(contract),
-                openapi_extra=_request_body(contract),
-                operation_id=endpoint.__name__,
-                dependencies=[Depends(_require_scope(contract))],
-            )
+            self.endpoints.append((contract, endpoint))
             return endpoint
 
         return decorate
@@ -92,40 +88,13 @@ def _scope_of(method: str) -> Scope:
     return "read" if method in SAFE else "write"
 
 
-def _require_scope(contract: Contract) -> Callable[[Request], Awaitable[None]]:
-    """Return a function that raises `ProblemError` if the token of a request lacks the scope of a route."""
-
-    async def check(request: Request) -> None:
-        caller: Caller | None = request.scope.get(CALLER)
-        if contract.scope != "none" and (caller is None or not caller.has_scope(contract.scope)):
-            scope = "none" if caller is None else caller.scope
-            detail = f"{contract.method} {contract.path} needs a token of the scope {contract.scope}; yours has {scope}"
-            raise ProblemError("insufficient_scope", detail)
-
-    return check
-
-
-def _reference(kind: type) -> dict[str, str]:
-    return {"$ref": SCHEMAS + checks.shape(kind).name}
-
-
-def _request_body(contract: Contract) -> dict[str, Any] | None:
-    if not contract.takes:
-        return None
-    references = [_reference(kind) for kind in contract.takes]
-    schema = references[0] if len(references) == 1 else {"oneOf": references}
-    is_required = any(field.is_required for kind in contract.takes for field in checks.shape(kind).fields.values())
-    return {"requestBody": {"required": is_required, "content": {JSON: {"schema": schema}}}}
-
-
-def _responses(contract: Contract) -> dict[int | str, dict[str, Any]]:
-    schema = {} if contract.gives is None else {"schema": _reference(contract.gives)}
-    content = {media_type: schema if media_type == JSON else {} for media_type in contract.media_types}
-    success = {"description": contract.about, **({} if contract.status == 204 else {"content": content})}
-    problems = {MEDIA_TYPE if kind is ProblemReply else JSON: {"schema": _reference(kind)} for kind in contract.errors}
-    problem = {"description": "A problem", "content": problems}
-    statuses = [contract.status] if contract.repeated is None else [contract.status, contract.repeated]
-    return {**dict.fromkeys(statuses, success), "default": problem}
+def check_scope(contract: Contract, scope: RequestScope) -> None:
+    """Raise `ProblemError` if the token of a request lacks the scope of a route."""
+    caller: Caller | None = scope.get(CALLER)
+    if contract.scope != "none" and (caller is None or not caller.has_scope(contract.scope)):
+        own = "none" if caller is None else caller.scope
+        detail = f"{contract.method} {contract.path} needs a token of the scope {contract.scope}; yours has {own}"
+        raise ProblemError("insufficient_scope", detail)
 
 
 def schemas() -> dict[str, Any]:
@@ -152,7 +121,7 @@ async def read_body(request: Request, *kinds: type) -> dict[str, Any]:
     content_type = request.headers.get("content-type", "")
     if body and not is_json(content_type):
         raise ProblemError("wrong_media_type", f"the body is {content_type or 'of no type'}; send application/json")
-    value = parse_json(body, request.app.state.context.settings.deepest_json) if body else {}
+    value = parse_json(body, request.scope[CONTEXT].settings.deepest_json) if body else {}
     return check_body(value, kinds)
 
 

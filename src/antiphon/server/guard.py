@@ -25,13 +25,14 @@ from antiphon.server.access import (
     entry_cookie,
     has_transport_policy,
     has_two_lengths,
+    is_entry,
     read_target,
 )
 from antiphon.server.audit import AuditEvent
 from antiphon.server.authentication import OPERATOR, Authentication, Caller, now_ms
 from antiphon.server.callers import CALLER, FOREIGN, THREAD
-from antiphon.server.context import ServerContext
-from antiphon.server.error_responses import error_response
+from antiphon.server.context import ServerContext, note_context
+from antiphon.server.error_responses import CODE, error_response
 from antiphon.server.metrics import METHODS, NO_ROUTE
 from antiphon.server.problems import ProblemError
 from antiphon.server.windows.local import check_local_headers, is_local
@@ -47,8 +48,6 @@ SAFE_HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
-ENTRY = "/"
-CODE = "antiphon.code"  # key of the code of a problem in the scope of a request
 TRANSPORT_POLICY = "max-age=31536000"
 REFUSALS = (401, 403, 429)
 EVENTS = b"text/event-stream"
@@ -150,6 +149,7 @@ class _Exchange:
         try:
             if await self._admit():
                 self._scope["antiphon.request"] = self._id
+                note_context(self._scope, self._context)
                 await self._app(self._scope, self._read, self._write)
                 if self._is_ended and self._status and not self._is_complete:
                     await self._end()
@@ -191,10 +191,10 @@ class _Exchange:
         host = check_host(headers, settings)
         self._host = host
         check_site(method, path, headers, host, settings)
-        if path == ENTRY and method == "GET":
+        if is_entry(method, path):
             cookie = self._login(lambda tokens: entry_cookie(self._scope["query_string"], host, settings, tokens))
             if cookie is not None:
-                await self._redirect(cookie, entry_address(self._scope["query_string"]))
+                await self._redirect(cookie, entry_address(path, self._scope["query_string"]))
                 return False
         if path not in PUBLIC:
             caller = self._login(lambda tokens: authenticate(headers, host, settings, tokens))
@@ -296,7 +296,7 @@ class _Exchange:
         if self._status:  # the response has begun; it can only be cut off
             raise problem
         self._scope[CODE] = problem.code
-        response = error_response(self._scope["path"], problem)
+        response = error_response(self._scope, problem)
         await self._respond(response.status, response.body, response.headers)
 
     async def _respond(self, status: int, body: bytes, headers: dict[str, str]) -> None:

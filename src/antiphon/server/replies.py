@@ -127,13 +127,17 @@ class PlanReply(TypedDict):
 
 
 class ModelRow(TypedDict):
-    """A model, or all models of a provider, and whether it can be used; prices are USD for a million tokens."""
+    """A model, or all models of a provider, and whether it can be used; prices are USD for a million tokens.
+
+    `window` has the tokens of its context window, as far as they are known.
+    """
 
     reference: str
     usable: bool
     why: str
     note: str
     price: dict[str, str] | None
+    window: int | None
 
 
 class ModelList(TypedDict):

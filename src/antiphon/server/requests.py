@@ -3,7 +3,8 @@
 import re
 from typing import Annotated, Any
 
-from fastapi import Depends, Header, Path, Query, Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from antiphon.runtime.errors import UnknownRoot
 from antiphon.runtime.histories import parse_cursor
@@ -11,6 +12,7 @@ from antiphon.runtime.records import Receipt
 from antiphon.server.callers import RequestCaller, admit
 from antiphon.server.context import ServerContext
 from antiphon.server.contracts import json_response
+from antiphon.server.parameters import Depends, Header, Path, Query
 from antiphon.server.problems import ProblemError
 from antiphon.threads.errors import UnknownThread
 
@@ -58,6 +60,8 @@ Key = Annotated[str | None, Depends(find_key)]
 Accept = Annotated[str, Header(max_length=1000)]
 LastEventId = Annotated[str, Header(alias="Last-Event-ID", max_length=16_000, description="id of the last event")]
 Limit = Annotated[int, Query(ge=1, le=1000, description="most items of a page")]
+After = Annotated[str, Query(max_length=200, description="`next` of the page before")]
+AfterStep = Annotated[int, Query(ge=0, le=LARGEST, description="the step before the page")]
 Step = Annotated[int | None, Query(ge=1, le=LARGEST, description="a step of the journal")]
 
 

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
 from typing import Any
 
-from fastapi import Response
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from antiphon.runtime.errors import JournalCompacted, OtherHistory

@@ -1,10 +1,15 @@
-"""Testing support for programs that use Antiphon: a fake model server, recordings, contracts, simulations."""
+"""Testing support for programs that use Antiphon: walks through machines, fake models, recordings, simulations."""
 
 from typing import TYPE_CHECKING
 
 from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from antiphon.testing.charts.contracts import ContractBroken, StateContract, TransitionContract
+    from antiphon.testing.charts.monitor import ContractMonitor
+    from antiphon.testing.charts.paths import MissingHandler, PathHandlers, follow_path, test_paths
+    from antiphon.testing.charts.strategies import walks
+    from antiphon.testing.charts.walk import Walk, WalkFailed, run_walk
     from antiphon.testing.contracts.providers import ProviderContract
     from antiphon.testing.contracts.stores import StoreContract
     from antiphon.testing.fake_llm.scenarios import SCENARIOS
@@ -26,6 +31,11 @@ if TYPE_CHECKING:
 __getattr__ = lazy_names(
     __name__,
     {
+        "charts.contracts": ("ContractBroken", "StateContract", "TransitionContract"),
+        "charts.monitor": ("ContractMonitor",),
+        "charts.paths": ("MissingHandler", "PathHandlers", "follow_path", "test_paths"),
+        "charts.strategies": ("walks",),
+        "charts.walk": ("Walk", "WalkFailed", "run_walk"),
         "contracts.providers": ("ProviderContract",),
         "contracts.stores": ("StoreContract",),
         "fake_llm.scenarios": ("SCENARIOS",),
@@ -56,20 +66,32 @@ __getattr__ = lazy_names(
 __all__ = [
     "SCENARIOS",
     "Client",
+    "ContractBroken",
+    "ContractMonitor",
     "FakeLLM",
     "Faults",
     "LawBroken",
+    "MissingHandler",
+    "PathHandlers",
     "ProviderContract",
     "Recorder",
     "Replay",
     "SimulationReport",
+    "StateContract",
     "StoreContract",
+    "TransitionContract",
+    "Walk",
+    "WalkFailed",
     "World",
+    "follow_path",
     "replay_steps",
+    "run_walk",
     "simulate",
     "simulated_calculation",
     "simulated_code",
     "simulated_function",
     "simulated_stream",
     "simulated_task",
+    "test_paths",
+    "walks",
 ]

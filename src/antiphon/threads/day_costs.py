@@ -3,7 +3,7 @@
 import asyncio
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from antiphon.actors.tasks import RESOLVE
 from antiphon.runtime.errors import JournalCompacted, StoreError
 from antiphon.runtime.records import Entry
 from antiphon.runtime.store import Store
+from antiphon.threads.usage import reply_usages
 
 DAY_MS = 86_400_000
 PAGE = 1000
@@ -106,18 +107,4 @@ COUNTED = ("REQUEST_STARTED", "USAGE", "COMPLETE", "ERROR", RESOLVE)
 
 def sum_costs(entries: Iterable[Entry]) -> float:
     """Return the costs in USD that some steps of a journal report; replies that were cut cost what they had used."""
-    total_usd = 0.0
-    growing: dict[str, float] = {}  # costs so far of replies in progress, by their actors
-    for entry in entries:
-        event = entry.event
-        match event["type"]:
-            case "USAGE":
-                growing[entry.to] = event.get("costUsd") or 0.0
-            case "REQUEST_STARTED":
-                total_usd += growing.pop(entry.to, 0.0)
-            case "COMPLETE" | "ERROR":
-                so_far_usd = growing.pop(entry.to, 0.0)
-                total_usd += so_far_usd if event.get("costUsd") is None else event["costUsd"]
-            case type if type == RESOLVE and isinstance(event.get("data"), Mapping):
-                total_usd += event["data"].get("costUsd") or 0.0
-    return total_usd + sum(growing.values())
+    return sum(reply.cost_usd or 0.0 for reply in reply_usages(entries))

@@ -90,6 +90,11 @@ def _host(parts: SplitResult) -> str:
 
 async def fetch_text(url: str, settings: FetchSettings) -> str:
     """Fetch a page as text; raise `ToolCallError` if that fails."""
+    return await page_text(*await fetch_page(url, settings), settings)
+
+
+async def fetch_page(url: str, settings: FetchSettings) -> tuple[str, PageResponse]:
+    """Fetch a page and return its final address and the response; raise `ToolCallError` if that fails."""
     try:
         async with asyncio.timeout(settings.time_ms / 1000):
             final_url, response = await _follow_redirects(url, settings)
@@ -99,7 +104,7 @@ async def fetch_text(url: str, settings: FetchSettings) -> str:
         raise ToolCallError(f"The response of {url!r} is not valid HTTP.") from None
     if response.status >= 400:
         raise ToolCallError(f"{final_url!r} responded with HTTP status {response.status}.")
-    return await _page_text(final_url, response, settings)
+    return final_url, response
 
 
 async def _follow_redirects(url: str, settings: FetchSettings) -> tuple[str, PageResponse]:
@@ -248,7 +253,8 @@ async def _read_up_to(reader: asyncio.StreamReader, limit: int) -> bytes:
     return bytes(body)
 
 
-async def _page_text(url: str, response: PageResponse, settings: FetchSettings) -> str:
+async def page_text(url: str, response: PageResponse, settings: FetchSettings) -> str:
+    """Return a page as text, after its address; raise `ToolCallError` if it is none."""
     kind, _, parameters = response.headers.get("content-type", "text/plain").partition(";")
     kind = kind.strip().lower()
     text = _decode_body(response.body, parameters)

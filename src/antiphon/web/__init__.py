@@ -19,6 +19,13 @@ def asset(name: str) -> bytes | None:
     return known[name].read_bytes() if name in known else None
 
 
+def find_asset(start: str, end: str) -> bytes | None:
+    """Return the file whose name begins and ends so, with a hash of its content between, or None if there is none."""
+    return next(
+        (file.read_bytes() for file in _files() if file.name.startswith(start) and file.name.endswith(end)), None
+    )
+
+
 def _static() -> Traversable:
     return files("antiphon.web") / "static"
 

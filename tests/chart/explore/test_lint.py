@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from antiphon.app import own_machines
 from antiphon.chart.explore.lint import RULES, LintProblem, lint_chart
 from antiphon.chart.machine import Machine
+from antiphon.chart.names import Implementations
 
 BROKEN = {
     "id": "m",
@@ -126,3 +127,18 @@ VALUES = st.recursive(
 @given(st.dictionaries(st.sampled_from(["id", "initial", "states", "on", "context", "entry", "type"]), VALUES))
 def test_any_json_object_is_checked_without_an_exception(config: dict[str, Any]) -> None:
     lint_chart(config)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"id": "counter", "on": {"ADD": {"actions": "add"}}},
+        {"id": "child"},
+        chart(a={"on": {"GO": "b"}}, b={"on": {"TICK": {"actions": "count"}}}),
+    ],
+    ids=["a machine without states", "a machine that only runs", "a state that reacts and stays"],
+)
+def test_a_machine_may_rest_where_it_reacts(config: dict[str, Any]) -> None:
+    names = Implementations(actions={"add": print, "count": print})
+
+    assert lint_chart(config, names) == []

@@ -116,6 +116,14 @@ def test_a_failed_reply_keeps_its_words_and_says_why(error):
     assert talk.says("again").reply("ok").context["lastError"] is None
 
 
+def test_a_failed_reply_says_when_it_may_be_repeated():
+    error = {"code": "1002", "message": "overloaded", "recoverable": True, "retryAfterMs": 60_000}
+
+    talk = asking().do("REPLY.FAILED", requestId="r1", error={**error, "detail": "x"})
+
+    assert talk.context["lastError"] == error
+
+
 def test_a_reply_that_fails_without_a_word_leaves_no_message():
     talk = asking().do("REPLY.FAILED", requestId="r1", error="no", text="")
 

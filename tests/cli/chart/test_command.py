@@ -1,6 +1,9 @@
 """`antiphon chart`: problems, pictures and paths of charts in files, in modules and of Antiphon."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -126,3 +129,83 @@ def test_the_shortest_path_to_a_state(door):
 
 def test_a_state_that_is_never_reached_is_a_failure(door):
     assert antiphon("chart", "paths", door, "--to", "cellar").returncode == 1
+
+
+def test_a_graph_is_arranged_by_the_engine_of_the_web_app(door):
+    drawn = antiphon("chart", "draw", door, "--as", "graph", "--at", "opening")
+
+    assert (drawn.returncode, drawn.stderr) == (0, "")
+    assert drawn.stdout.startswith("<svg ")
+    assert ">OPEN [hasKey]</text>" in drawn.stdout
+    assert '"box active"' in drawn.stdout
+
+
+def test_a_graph_without_the_extra_is_an_error_that_names_it(door, tmp_path):
+    (tmp_path / "quickjs.py").write_text("raise ImportError('not installed')")
+    drawn = antiphon("chart", "draw", door, "--as", "graph", env={**os.environ, "PYTHONPATH": str(tmp_path)})
+
+    assert (drawn.returncode, drawn.stdout) == (2, "")
+    assert "pip install 'antiphon[draw]'" in drawn.stderr
+
+
+def test_a_drawing_as_json(door, tmp_path):
+    drawn = json.loads(antiphon("chart", "draw", door, "--as", "dot", "--json").stdout)
+    saved = json.loads(antiphon("chart", "draw", door, "-o", tmp_path / "d.svg", "--json").stdout)
+
+    assert (drawn["chart"], drawn["format"], drawn["file"]) == ("door", "dot", None)
+    assert drawn["text"].startswith("digraph")
+    assert saved == {"chart": "door", "format": "ladder", "file": str(tmp_path / "d.svg"), "text": None}
+
+
+@pytest.mark.parametrize(
+    "name", ["thread", "chat", "debate", "rawko", "streaming", "tools", "crew", "permission", "agent"]
+)
+def test_paths_take_every_transition_of_a_machine_of_antiphon(name):
+    assert antiphon("chart", "paths", name).returncode == 0
+
+
+def test_paths_become_a_file_of_tests_that_runs_as_it_is(door, tmp_path):
+    written = antiphon("chart", "paths", door, "--as", "pytest", "-o", tmp_path / "test_door.py")
+    tests = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_door.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+
+    assert (written.returncode, written.stdout) == (0, f"{tmp_path / 'test_door.py'}\n")
+    assert tests.returncode == 0, tests.stdout
+
+
+def test_a_file_of_tests_is_not_overwritten(door, tmp_path):
+    (tmp_path / "test_door.py").write_text("filled in")
+    refused = antiphon("chart", "paths", door, "--as", "pytest", "-o", tmp_path / "test_door.py")
+
+    assert refused.returncode == 2
+    assert (tmp_path / "test_door.py").read_text() == "filled in"
+
+
+def test_the_states_after_events_are_marked(door):
+    drawn = antiphon("chart", "draw", door, "--as", "text", "--events", "OPEN", '{"after": 0}')
+
+    assert "▶ opening" in drawn.stdout
+
+
+def test_a_state_that_no_path_covers_is_a_failure(tmp_path):
+    path = tmp_path / "m.json"
+    path.write_text('{"id": "m", "initial": "a", "states": {"a": {}, "b": {}}}')
+    found = antiphon("chart", "paths", path, "--cover", "states")
+
+    assert (found.returncode, found.stdout) == (1, "a\nnot covered: m.b: never entered\n")
+
+
+def test_a_transition_behind_another_is_not_blamed_on_its_guard(tmp_path):
+    inner = {"initial": "b", "states": {"b": {"on": {"GO": {"actions": "log"}}}}}
+    path = tmp_path / "m.json"
+    path.write_text(
+        json.dumps({"id": "m", "initial": "a", "states": {"a": {**inner, "on": {"GO": {"guard": "g", "target": "a"}}}}})
+    )
+    found = antiphon("chart", "paths", path)
+
+    assert found.stdout.splitlines()[-1] == "not covered: m.a: GO [g]: another transition always comes first"

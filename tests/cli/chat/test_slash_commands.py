@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from antiphon import BlockingApp
+from antiphon.cli.chat.composition import ChatRequest
 from antiphon.cli.chat.session import open_chat
 from antiphon.cli.chat.slash_commands import COMMANDS, run_slash_command
 from antiphon.cli.chat.terminal import Terminal
@@ -61,6 +62,8 @@ def typed(tmp_path):
         shown = io.StringIO()
         unset = dict.fromkeys(("system", "mcp", "thread", "model", "max_tool_rounds", "max_cost", "max_time"))
         options = argparse.Namespace(**{**unset, "store": tmp_path / "store.db", "mode": "ask", "last": False, **given})
+        options.no_store = False
+        options.request = ChatRequest(None)
         options.servers = load_servers(options.mcp) if options.mcp is not None else ()
 
         async def hold():

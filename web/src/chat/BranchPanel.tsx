@@ -1,19 +1,21 @@
 import { formatWhen, plural } from '../parts/format';
 import { Menu } from '../parts/Menu';
 import { useNow } from '../parts/useNow';
-import { closeBranch, rewindToCheckpoint, switchBranch } from './actions';
-import { pathTo, shortTextOf, type Branch, type ChatContent } from './content';
+import { closeBranch, rewindToCheckpoint } from './actions';
+import { overrideText } from '../requests/grants';
+import { grantsOf, pathTo, shortTextOf, type Branch, type ChatContent } from './content';
 
 interface Props {
   id: string;
   content: ChatContent;
   canChange: boolean;
+  onShow: (branch: string) => void;
   onMerge: (source: string) => void;
   onClose: () => void;
 }
 
 function BranchRow({ branch, isClosed, now, ...props }: Props & { branch: Branch; isClosed: boolean; now: number }) {
-  const { id, content, canChange, onMerge } = props;
+  const { id, content, canChange, onShow, onMerge } = props;
   const path = pathTo(content.messages, branch.head);
   const last = path.at(-1);
   const isCurrent = branch.name === content.branch;
@@ -26,8 +28,8 @@ function BranchRow({ branch, isClosed, now, ...props }: Props & { branch: Branch
       <button
         type="button"
         className="branch-name"
-        disabled={isCurrent || !canChange}
-        onClick={() => void switchBranch(id, branch.name)}
+        disabled={isCurrent}
+        onClick={() => onShow(branch.name)}
       >
         <i className={isCurrent ? 'station current' : 'station'} aria-hidden="true" />
         <span>
@@ -50,7 +52,29 @@ function BranchRow({ branch, isClosed, now, ...props }: Props & { branch: Branch
   );
 }
 
-/** The branches and checkpoints of a chat. */
+/** What the tools of a chat may do without a question. */
+function Permissions({ content }: { content: ChatContent }) {
+  const { consent } = content.config;
+  if (!consent) return null;
+  const grants = grantsOf(content);
+  return (
+    <>
+      <h3>
+        Permissions <span className="mono">{consent.mode ?? 'ask'}</span>
+      </h3>
+      {grants.length === 0 ? <p className="note">Nothing is allowed beyond single calls.</p> : null}
+      <ul className="chips" aria-label="Standing permissions">
+        {grants.map((grant) => (
+          <li key={overrideText(grant)} className="chip">
+            {overrideText(grant)}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** The branches, permissions and checkpoints of a chat. */
 export function BranchPanel(props: Props) {
   const { id, content, canChange, onClose } = props;
   const now = useNow(true, 30_000);
@@ -75,6 +99,7 @@ export function BranchPanel(props: Props) {
           <BranchRow key={branch.name} {...props} branch={branch} isClosed now={now} />
         ))}
       </ul>
+      <Permissions content={content} />
       <h3>Checkpoints</h3>
       {checkpoints.length === 0 ? <p className="note">A checkpoint marks a place to go back to.</p> : null}
       <ul className="branches">

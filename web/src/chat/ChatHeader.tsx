@@ -5,7 +5,9 @@ import { Link } from '../parts/Link';
 import { Menu, type MenuItem } from '../parts/Menu';
 import { Meter } from '../parts/Meter';
 import { ModelPicker } from '../parts/ModelPicker';
+import { roomOf, useModels, windowOf } from '../parts/models';
 import { Plate } from '../parts/Plate';
+import { navigate } from '../route';
 import { archiveThread, copyThread, deleteThread, exportItems } from '../threads/actions';
 import { chooseModel, renameChat } from './actions';
 import type { ChatView } from './useView';
@@ -32,6 +34,7 @@ function Title({ view, isRenaming, onRename }: Pick<Props, 'view' | 'isRenaming'
       className="field title-field"
       aria-label="Title"
       defaultValue={title}
+      maxLength={500}
       autoFocus
       onFocus={(event) => event.target.select()}
       onBlur={(event) => save(event.target.value)}
@@ -44,19 +47,23 @@ function Title({ view, isRenaming, onRename }: Pick<Props, 'view' | 'isRenaming'
   );
 }
 
+const modelOf = (model: string | null): string => (model === null ? 'no model' : modelName(model));
+
 /** Where the conversation stands between nothing and a full context window. */
 function ContextMeter({ view }: { view: ChatView }) {
-  const { contextLimit, compressAt } = view.content.config;
+  const { contextLimit, compressAt, model } = view.content.config;
+  const { most, by } = roomOf(contextLimit, windowOf(useModels(), model));
   const tokens = view.content.messages[view.head ?? '']?.tokens ?? 0;
-  const text = `${formatCount(tokens)} of ${formatCount(contextLimit)}`;
+  const tick = compressAt * contextLimit;
+  const whose = by === 'model' ? `the window of ${modelOf(model)}` : 'the limit of this chat';
   return (
-    <span className="context" title="Tokens of this branch, of the model's window">
+    <span className="context" title={`Tokens of this branch, of ${whose}`}>
       <Meter
-        label="Context window"
+        label={`Context: ${whose}`}
         value={tokens}
-        most={contextLimit}
-        ticks={[compressAt * contextLimit]}
-        text={text}
+        most={most}
+        ticks={tick < most ? [tick] : []}
+        text={`${formatCount(tokens)} of ${formatCount(most)}`}
         isCompact
       />
     </span>
@@ -78,7 +85,10 @@ export function ChatHeader(props: Props) {
   const { page, content } = view;
   const { content: _, ...row } = page;
   const count = Object.keys(content.branches).length;
+  const inspector = `/inspector/${encodeURIComponent(page.id)}`;
   const items: MenuItem[] = [
+    { label: `Model: ${modelOf(content.config.model)}…`, run: () => setPicking(true), isDisabled: !canUseModel },
+    { label: 'Inspect', run: () => navigate(inspector) },
     { label: 'Rename', run: () => onRename(true) },
     { label: 'Add a checkpoint…', run: onCheckpoint },
     { label: 'Copy into a new thread', run: () => void copyThread(page.id) },
@@ -109,12 +119,12 @@ export function ChatHeader(props: Props) {
         title={`Choose the model; now ${content.config.model ?? 'none'}`}
         onClick={() => setPicking(true)}
       >
-        {content.config.model === null ? 'no model' : modelName(content.config.model)}
+        {modelOf(content.config.model)}
       </button>
       <button type="button" className="quiet" aria-expanded={isPanel} onClick={onPanel}>
-        Branches {count}
+        Branches {count || ''}
       </button>
-      <Link to={`/inspector/${encodeURIComponent(page.id)}`} className="button quiet inspect">
+      <Link to={inspector} className="button quiet inspect">
         Inspect <kbd>I</kbd>
       </Link>
       <Menu label="Actions of this chat" items={items}>

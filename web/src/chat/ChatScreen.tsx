@@ -1,44 +1,29 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useCommands } from '../parts/commands';
-import { ErrorCard } from '../parts/ErrorCard';
-import { Transcript } from '../parts/Transcript';
-import { navigate, pathOf } from '../route';
-import { useThread, type OpenThread } from '../wire/store';
+import type { OpenThread } from '../wire/store';
+import type { OpenedThread } from '../wire/types';
 import { branchFrom, editMessage, regenerate, retryThread, rewindTo, switchBranch } from './actions';
 import { BranchPanel } from './BranchPanel';
 import { ChatHeader } from './ChatHeader';
 import { CheckpointDialog } from './CheckpointDialog';
 import { Composer, type ComposerHandle } from './Composer';
-import { textOf, wayTo } from './content';
+import { textOf, wayTo, type Part } from './content';
 import { End } from './End';
 import { Log } from './Log';
 import { MergeDialog } from './MergeDialog';
 import type { RowActions } from './MessageRow';
+import { OtherBranch, useShowBranch } from './OtherBranch';
 import { useAnnounce } from './useAnnounce';
 import { useChatThread } from './useChatThread';
 import { useCallState, useView, type ChatView } from './useView';
 
-export function ChatScreen({ id }: { id: string }) {
-  const thread = useThread(id);
-  const view = useView(thread);
-  const { problem, page } = thread;
-  const isGone = problem?.code === 'unknown_thread';
-  useEffect(() => {
-    if (page !== null && page.kind !== 'chat' && page.kind !== '') navigate(pathOf(page), true);
-  }, [page]);
-  if (view !== null && !isGone) return <Chat thread={thread} view={view} />;
-  if (page?.transcript && !isGone) return <Transcript page={page} />;
-  if (problem !== null)
-    return (
-      <div className="screen-body">
-        <ErrorCard title="This thread cannot be shown" message={problem.message} code={problem.code} />
-      </div>
-    );
-  return <p className="empty">Loading…</p>;
-}
-
 /** What can be done with messages; it changes with the snapshot only. */
-function useRowActions(view: ChatView, canChange: boolean, edit: (id: string | null) => void): RowActions {
+function useRowActions(
+  view: ChatView,
+  canChange: boolean,
+  edit: (id: string | null) => void,
+  showBranch: (name: string) => void,
+): RowActions {
   return useMemo(() => {
     const { content, head } = view;
     const { id } = view.page;
@@ -55,27 +40,41 @@ function useRowActions(view: ChatView, canChange: boolean, edit: (id: string | n
         if ('branch' in way) void switchBranch(id, way.branch);
         else void rewindTo(id, way.message, null);
       },
-      switchTo: (branch) => void switchBranch(id, branch),
+      switchTo: showBranch,
     };
-  }, [view, canChange, edit]);
+  }, [view, canChange, edit, showBranch]);
 }
 
-function Chat({ thread, view: stored }: { thread: OpenThread; view: ChatView }) {
-  const { id } = stored.page;
-  const { view, isRunning, say, stop } = useChatThread(id, stored);
+export function ChatScreen({ thread, page: stored }: { thread: OpenThread; page: OpenedThread }) {
+  const { id } = stored;
+  const { view, isRunning, say, stop } = useChatThread(id, useView(stored));
   const { page, content } = view;
   const can = page.can['chat'] ?? [];
   const isStarted = page.can['chat'] !== undefined;
-  const canChange = can.includes('fork') && can.includes('rewind');
-  const canSend = page.problem === null && (!isRunning || content.config.onBusy !== 'reject') && content.merge === null;
-  const live = thread.replies[''] ?? null;
+  const isCurrent = content.branch === view.current;
+  const canChange = isCurrent && can.includes('fork') && can.includes('rewind');
+  const canReach = isCurrent || can.includes('switch');
+  const canSend = canReach && page.problem === null && (!isRunning || content.config.onBusy !== 'reject') && content.merge === null;
+  const isLive = content.branch === (content.reply?.branch ?? view.current);
+  const live = isLive ? (thread.replies[''] ?? null) : null;
+  const showBranch = useShowBranch(id, can.includes('switch'));
+  // Words to another branch than the current one go on there.
+  const send = async (parts: readonly Part[]): Promise<boolean> =>
+    (isCurrent || (await switchBranch(id, content.branch)) !== undefined) && say(parts);
   const [editedId, setEdited] = useState<string | null>(null);
   const [isPanel, setPanel] = useState(false);
   const [mergeSource, setMergeSource] = useState<string | null>(null);
   const [isMarking, setMarking] = useState(false);
   const [isRenaming, setRenaming] = useState(false);
+  const isMerging = content.merge !== null;
+  const wasMerging = useRef(isMerging);
+  useEffect(() => {
+    // A merge that was confirmed or cancelled, maybe elsewhere, leaves nothing to decide.
+    if (wasMerging.current && !isMerging) setMergeSource(null);
+    wasMerging.current = isMerging;
+  }, [isMerging]);
   const composer = useRef<ComposerHandle>(null);
-  const actions = useRowActions(view, canChange, setEdited);
+  const actions = useRowActions(view, canChange, setEdited, showBranch);
   const callState = useCallState(thread, view);
   const lastAsked = view.rows.findLast((row) => row.message.role === 'user')?.message;
   const lastReply = view.rows.at(-1)?.message;
@@ -107,7 +106,11 @@ function Chat({ thread, view: stored }: { thread: OpenThread; view: ChatView }) 
     { id: 'rename', group: 'Chat', label: 'Rename this chat', run: () => setRenaming(true) },
   ]);
   return (
-    <section className={isPanel ? 'screen chat with-panel' : 'screen chat'} aria-label={page.title}>
+    <section
+      className={isPanel ? 'screen chat with-panel' : 'screen chat'}
+      aria-label={page.title}
+      onDrop={(event) => composer.current?.attach(event.dataTransfer.files)}
+    >
       <ChatHeader
         view={view}
         canUseModel={can.includes('use_model')}
@@ -126,16 +129,16 @@ function Chat({ thread, view: stored }: { thread: OpenThread; view: ChatView }) 
           callState={callState}
           actions={actions}
         >
-          <End view={view} />
+          {isCurrent ? <End view={view} onMerge={setMergeSource} /> : <OtherBranch view={view} canSwitch={can.includes('switch')} />}
         </Log>
         <footer className="chat-foot">
           <Composer
             ref={composer}
             draftName={id}
-            placeholder={isStarted ? 'Reply' : 'Say something'}
+            placeholder={!isCurrent ? `Reply on “${content.branch}”` : isStarted ? 'Reply' : 'Say something'}
             isRunning={isRunning}
             canSend={canSend}
-            onSend={say}
+            onSend={send}
             onStop={stop}
             onEditLast={editLast}
           />
@@ -146,11 +149,12 @@ function Chat({ thread, view: stored }: { thread: OpenThread; view: ChatView }) 
           id={id}
           content={content}
           canChange={canChange}
+          onShow={showBranch}
           onMerge={setMergeSource}
           onClose={() => setPanel(false)}
         />
       ) : null}
-      {content.merge !== null || mergeSource !== null ? (
+      {mergeSource === null ? null : (
         <MergeDialog
           id={id}
           content={content}
@@ -158,7 +162,7 @@ function Chat({ thread, view: stored }: { thread: OpenThread; view: ChatView }) 
           canConfirm={can.includes('confirm_merge')}
           onClose={() => setMergeSource(null)}
         />
-      ) : null}
+      )}
       {isMarking ? <CheckpointDialog id={id} onClose={() => setMarking(false)} /> : null}
     </section>
   );

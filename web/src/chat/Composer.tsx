@@ -7,12 +7,14 @@ import {
   type KeyboardEvent,
   type Ref,
 } from 'react';
+import { keptInTab } from '../parts/storage';
 import { notifyError } from '../parts/Toasts';
-import { attach, type Attachment } from './attachments';
+import { attach, MOST_CHARACTERS, sizeOf, type Attachment } from './attachments';
 import type { Part } from './content';
 
 export interface ComposerHandle {
   focus: () => void;
+  attach: (files: Iterable<File>) => void;
 }
 
 interface Props {
@@ -29,23 +31,39 @@ interface Props {
 
 function useDraft(name: string) {
   const key = `antiphon.draft.${name}`;
-  const [draft, setDraft] = useState(() => sessionStorage.getItem(key) ?? '');
+  const [draft, setDraft] = useState(() => keptInTab.getItem(key) ?? '');
   useEffect(() => {
-    if (draft === '') sessionStorage.removeItem(key);
-    else sessionStorage.setItem(key, draft);
+    // A draft for which there is no room is not kept, and an earlier one is not shown in its place.
+    if (draft === '' || !keptInTab.setItem(key, draft)) keptInTab.removeItem(key);
   }, [key, draft]);
   // The page may be left before the next render.
   const clear = () => {
-    sessionStorage.removeItem(key);
+    keptInTab.removeItem(key);
     setDraft('');
   };
   return { draft, setDraft, clearDraft: clear };
 }
 
-function useAttachments() {
-  const [files, setFiles] = useState<readonly Attachment[]>([]);
+/** Files of drafts, by the names of the drafts: they are kept until the page is reloaded. */
+const keptFiles = new Map<string, readonly Attachment[]>();
+
+function useAttachments(name: string) {
+  const [files, setFiles] = useState<readonly Attachment[]>(() => keptFiles.get(name) ?? []);
+  // Several files are read at the same time.
+  const latest = useRef(files);
+  latest.current = files;
+  useEffect(() => {
+    if (files.length === 0) keptFiles.delete(name);
+    else keptFiles.set(name, files);
+  }, [name, files]);
   const add = (list: Iterable<File>) => {
-    for (const file of list) attach(file).then((item) => setFiles((old) => [...old, item]), notifyError);
+    for (const file of list)
+      attach(file).then((item) => {
+        const all = [...latest.current, item];
+        if (sizeOf(all) > MOST_CHARACTERS) return notifyError(new Error(`${item.name} is too much: all files of a message may have 6 MB`));
+        latest.current = all;
+        return setFiles(all);
+      }, notifyError);
   };
   const drop = (id: string) => setFiles((old) => old.filter((item) => item.id !== id));
   return { files, add, drop, clear: () => setFiles([]) };
@@ -70,11 +88,11 @@ function Files({ files, onDrop }: { files: readonly Attachment[]; onDrop: (id: s
 /** The field for messages; while the thread runs, its button stops it. */
 export function Composer({ draftName, placeholder, isRunning, canSend, onSend, onStop, onEditLast, ref }: Props) {
   const { draft, setDraft, clearDraft } = useDraft(draftName);
-  const { files, add, drop, clear } = useAttachments();
+  const { files, add, drop, clear } = useAttachments(draftName);
   const [isBusy, setBusy] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  useImperativeHandle(ref, () => ({ focus: () => field.current?.focus() }));
+  useImperativeHandle(ref, () => ({ focus: () => field.current?.focus(), attach: add }));
   const isEmpty = draft.trim() === '' && files.length === 0;
   const send = async () => {
     if (isEmpty || isBusy || !canSend) return;
@@ -110,8 +128,6 @@ export function Composer({ draftName, placeholder, isRunning, canSend, onSend, o
     <form
       className="composer"
       onSubmit={(event) => (event.preventDefault(), void send())}
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={(event) => (event.preventDefault(), add(event.dataTransfer.files))}
     >
       <Files files={files} onDrop={drop} />
       <div className="composer-line">

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { ActionButton } from '../parts/ActionButton';
 import { Dialog } from '../parts/Dialog';
 import { Markdown } from '../parts/Markdown';
 import { beginMerge, cancelMerge, confirmMerge, propose, resolveConflict } from './actions';
@@ -14,8 +15,8 @@ const STRATEGIES = [
 interface Props {
   id: string;
   content: ChatContent;
-  /** The branch that was chosen to merge; null if a merge is planned already. */
-  source: string | null;
+  /** The branch to merge; one that is planned already may be another. */
+  source: string;
   canConfirm: boolean;
   onClose: () => void;
 }
@@ -167,25 +168,19 @@ export function MergeDialog({ id, content, source, canConfirm, onClose }: Props)
   const [strategy, setStrategy] = useState<string>('sequential');
   const { merge } = content;
   if (merge !== null) {
-    const cancel = () => void cancelMerge(id).then(onClose);
     return (
       <Dialog
         title={`Merge “${merge.source}” into “${merge.target}”`}
         width="wide"
-        onClose={cancel}
+        onClose={onClose}
         actions={
           <>
-            <button type="button" onClick={cancel}>
+            <ActionButton key="cancel" onAct={() => cancelMerge(id)}>
               Cancel the merge
-            </button>
-            <button
-              type="button"
-              className="primary"
-              disabled={!canConfirm}
-              onClick={() => void confirmMerge(id).then(onClose)}
-            >
+            </ActionButton>
+            <ActionButton key="confirm" className="primary" disabled={!canConfirm} onAct={() => confirmMerge(id)}>
               Merge
-            </button>
+            </ActionButton>
           </>
         }
       >
@@ -193,15 +188,14 @@ export function MergeDialog({ id, content, source, canConfirm, onClose }: Props)
       </Dialog>
     );
   }
-  if (source === null) return null;
   return (
     <Dialog
       title={`Merge “${source}” into “${content.branch}”`}
       onClose={onClose}
       actions={
-        <button type="button" className="primary" onClick={() => void beginMerge(id, source, strategy)}>
+        <ActionButton key="begin" className="primary" onAct={() => beginMerge(id, source, strategy)}>
           Show both sides
-        </button>
+        </ActionButton>
       }
     >
       {STRATEGIES.map(([name, label, about]) => (

@@ -133,7 +133,6 @@ function Side({ track, checkpoint, actions }: Pick<Props, 'track' | 'checkpoint'
           <button
             type="button"
             className="branch-link"
-            disabled={!actions.canChange}
             onClick={() => actions.switchTo(fork.branch)}
           >
             Branch “{fork.branch}”

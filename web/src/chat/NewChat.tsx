@@ -1,16 +1,18 @@
 import { useEffect, useRef, useState } from 'react';
 import { modelName } from '../parts/format';
-import { loadModels, ModelPicker, useModels } from '../parts/ModelPicker';
+import { lastModel } from '../parts/lastModel';
+import { ModelPicker } from '../parts/ModelPicker';
+import { firstModel, settingsFor, useModels, windowOf } from '../parts/models';
 import { StateTrack } from '../parts/StateTrack';
-import { Stored, useStored } from '../parts/stored';
+import { useStored } from '../parts/stored';
 import { notifyError } from '../parts/Toasts';
 import { navigate, pathOf } from '../route';
-import { get, post, threadPath } from '../wire/http';
-import type { ModelRow, OpenedThread, ToolList, ToolRow } from '../wire/types';
+import { get, post, remove, threadPath } from '../wire/http';
+import { useRead } from '../wire/store';
+import type { ModelList, OpenedThread, ToolList } from '../wire/types';
 import { Composer, type ComposerHandle } from './Composer';
 import { textOf, type Part } from './content';
 
-const lastModel = new Stored<string | null>('antiphon.model', null);
 const MOST_BRANCHES = 100;
 const STATIONS = [
   { name: 'idle', state: 'idle' },
@@ -19,34 +21,9 @@ const STATIONS = [
   { name: 'complete', state: 'idle', event: 'last word' },
 ] as const;
 
-function useTools(): readonly ToolRow[] {
-  const [tools, setTools] = useState<readonly ToolRow[]>([]);
-  useEffect(() => {
-    get<ToolList>('/tools').then(
-      (list) => setTools(list.items),
-      () => undefined,
-    );
-  }, []);
-  return tools;
-}
-
-const DEMO = 'scripted:demo';
-
-/** The model that was used last, or the first that can be used; a script only if there is nothing else. */
-function firstModel(models: readonly ModelRow[] | null, last: string | null): string | null {
-  const usable = (models ?? []).filter((row) => row.usable);
-  if (last !== null) return last;
-  return (
-    (
-      usable.find((row) => !row.reference.startsWith('scripted:')) ??
-      usable.find((row) => row.reference === DEMO) ??
-      usable[0]
-    )?.reference ?? null
-  );
-}
-
 async function createChat(
-  model: string | null,
+  model: string,
+  window: number | null,
   system: string,
   tools: readonly string[],
   parts: readonly Part[],
@@ -56,19 +33,26 @@ async function createChat(
     model,
     onBusy: 'queue',
     maxBranches: MOST_BRANCHES,
+    ...settingsFor(window),
     ...(system.trim() === '' ? {} : { system: system.trim() }),
     ...(tools.length === 0 ? {} : { tools, consent: { mode: 'ask' } }),
   };
   const page = await post<OpenedThread>('/threads', settings);
   const body = parts.every((part) => part.type === 'text') ? { text: textOf(parts) } : { parts };
-  await post(threadPath(page.id, '/messages'), body);
+  try {
+    await post(threadPath(page.id, '/messages'), body);
+  } catch (error) {
+    // Without its first message nobody needs the thread.
+    await remove(threadPath(page.id)).catch(() => undefined);
+    throw error;
+  }
   navigate(pathOf(page));
 }
 
 /** A new chat begins with its first message. */
 export function NewChat() {
   const models = useModels();
-  const tools = useTools();
+  const tools = useRead<ToolList>('/tools').value?.items ?? [];
   const last = useStored(lastModel);
   const model = firstModel(models, last);
   const [system, setSystem] = useState('');
@@ -79,9 +63,10 @@ export function NewChat() {
   const send = async (parts: readonly Part[]): Promise<boolean> => {
     try {
       // A message may be written before the models are known.
-      const used = model ?? firstModel((await loadModels()).items, last);
+      const rows = models ?? (await get<ModelList>('/models')).items;
+      const used = model ?? firstModel(rows, last);
       if (used === null) throw new Error('No model can be used here; choose one by its name');
-      await createChat(used, system, chosen, parts);
+      await createChat(used, windowOf(rows, used), system, chosen, parts);
       return true;
     } catch (error) {
       notifyError(error);
@@ -89,7 +74,7 @@ export function NewChat() {
     }
   };
   return (
-    <div className="screen-body new-chat">
+    <div className="screen-body new-chat" onDrop={(event) => composer.current?.attach(event.dataTransfer.files)}>
       <div className="form">
         <p className="lead">
           Say something to begin. Every step is kept: the conversation can be branched, rewound and continued at any

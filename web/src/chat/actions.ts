@@ -2,7 +2,8 @@
 import { notify, notifyError } from '../parts/Toasts';
 import { patch, post, Problem, threadPath } from '../wire/http';
 import { sourceOf } from '../wire/store';
-import type { OpenedThread, Respond } from '../wire/types';
+import type { Answer } from '../requests/calls';
+import type { OpenedThread } from '../wire/types';
 import { branchName, textOf, type ChatContent, type ChatMessage, type Part } from './content';
 
 async function act<T>(id: string, work: () => Promise<T>): Promise<T | undefined> {
@@ -31,8 +32,8 @@ export const sendMessage = async (id: string, parts: readonly Part[]): Promise<b
 export const stopThread = (id: string) => act(id, () => to(id, '/stop'));
 export const resumeThread = (id: string) => act(id, () => to(id, '/resume'));
 export const retryThread = (id: string) => act(id, () => to(id, '/retry'));
-export const answerRequest = (id: string, requestId: string, answer: Omit<Respond, 'requestId'>) =>
-  act(id, () => to(id, '/respond', { requestId, ...answer }));
+export const answerRequest = async (id: string, requestId: string, answer: Answer): Promise<boolean> =>
+  (await act(id, () => to(id, '/respond', { requestId, ...answer }))) !== undefined;
 export const switchBranch = (id: string, branch: string) => act(id, () => perform(id, 'switch', { branch }));
 export const closeBranch = (id: string, branch: string) => act(id, () => perform(id, 'close', { branch }));
 export const chooseModel = (id: string, model: string) => act(id, () => perform(id, 'use_model', { model }));

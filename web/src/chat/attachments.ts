@@ -5,6 +5,9 @@ const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const MOST_IMAGE_BYTES = 4 * 1024 * 1024;
 const MOST_TEXT_BYTES = 512 * 1024;
 
+/** The server reads messages of up to 8 MiB; pictures are sent as base64. */
+export const MOST_CHARACTERS = 8_000_000;
+
 export interface Attachment {
   id: string;
   name: string;
@@ -20,6 +23,9 @@ function readBase64(file: File): Promise<string> {
   });
 }
 
+/** How much files add to the body of a message. */
+export const sizeOf = (files: readonly Attachment[]): number => JSON.stringify(files.map((file) => file.part)).length;
+
 /** A text in a fence that it does not contain itself. */
 export function fenced(name: string, text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((match) => match[0].length));
@@ -27,14 +33,35 @@ export function fenced(name: string, text: string): string {
   return `${name}\n${fence}\n${text.replace(/\n?$/, '\n')}${fence}`;
 }
 
+/** Raise an error for a file that no browser can draw, and so no model can see. */
+async function checkPicture(file: File): Promise<void> {
+  try {
+    (await createImageBitmap(file)).close();
+  } catch {
+    throw new Error(`${file.name} is not a picture that can be drawn; is it damaged?`);
+  }
+}
+
+/** The text of a file; one in another encoding would be damaged, so it is refused. */
+export function decodeText(name: string, bytes: ArrayBuffer): string {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new Error(`${name} is neither a text in UTF-8 nor a picture (PNG, JPEG, GIF, WebP)`);
+  }
+  if (text.includes('\0')) throw new Error(`${name} is neither a text nor a picture (PNG, JPEG, GIF, WebP)`);
+  return text;
+}
+
 export async function attach(file: File): Promise<Attachment> {
   const id = crypto.randomUUID();
   if (IMAGES.includes(file.type)) {
     if (file.size > MOST_IMAGE_BYTES) throw new Error(`${file.name} is too large; a picture may have 4 MB`);
+    await checkPicture(file);
     return { id, name: file.name, part: { type: 'image', mediaType: file.type, data: await readBase64(file) } };
   }
   if (file.size > MOST_TEXT_BYTES) throw new Error(`${file.name} is too large; a text may have 512 KB`);
-  const text = await file.text();
-  if (text.includes('\0')) throw new Error(`${file.name} is neither a text nor a picture (PNG, JPEG, GIF, WebP)`);
+  const text = decodeText(file.name, await file.arrayBuffer());
   return { id, name: file.name, part: { type: 'text', text: fenced(file.name, text) } };
 }

@@ -1,4 +1,5 @@
 /** The content of a chat, and what is read from its tree of messages. */
+import type { Override } from '../wire/types';
 
 export interface TextPart {
   type: 'text';
@@ -106,6 +107,7 @@ export interface ChatContent {
     compressAt: number;
     onBusy: string;
     maxBranches: number;
+    consent?: { mode?: string; overrides?: Override[] } | null;
   };
   messages: Record<string, ChatMessage>;
   branches: Record<string, Branch>;
@@ -117,6 +119,8 @@ export interface ChatContent {
   reply: { phase: string; branch: string } | null;
   queue: { text?: string; parts?: Part[] }[];
   lastError: ChatError | null;
+  /** What a person has allowed for the whole chat. */
+  overrides: Override[];
   metrics: { costUsd: number; inputTokens: number; outputTokens: number; unpriced: number };
 }
 
@@ -134,7 +138,13 @@ export function pathTo(messages: Messages, head: string | null): ChatMessage[] {
   return path.toReversed();
 }
 
-export const headOf = (content: ChatContent): string | null => content.branches[content.branch]?.head ?? null;
+/** A branch by its name, also one that is merged or closed. */
+export function findBranch(content: Pick<ChatContent, 'branches' | 'closed'>, name: string): Branch | null {
+  const holder = [content.branches, content.closed].find((branches) => Object.hasOwn(branches, name));
+  return holder?.[name] ?? null;
+}
+
+export const headOf = (content: ChatContent): string | null => findBranch(content, content.branch)?.head ?? null;
 
 /** The ids of the messages after each message; '' stands for the beginning. Summaries are on no path. */
 export function childrenOf(messages: Messages): Map<string, string[]> {
@@ -218,6 +228,12 @@ export function shortTextOf(content: ChatContent, id: string | null): string {
   return text.length <= 40 ? text || 'the beginning' : `${text.slice(0, 39)}…`;
 }
 
+/** What is allowed or denied beyond single calls: by the settings of the chat, and by a person. */
+export const grantsOf = (content: ChatContent): Override[] => [
+  ...(content.config.consent?.overrides ?? []),
+  ...content.overrides,
+];
+
 /** The content of a chat that has not begun. */
 export const EMPTY: ChatContent = {
   config: { model: null, system: null, contextLimit: 128_000, compressAt: 0.8, onBusy: 'reject', maxBranches: 3 },
@@ -231,5 +247,6 @@ export const EMPTY: ChatContent = {
   reply: null,
   queue: [],
   lastError: null,
+  overrides: [],
   metrics: { costUsd: 0, inputTokens: 0, outputTokens: 0, unpriced: 0 },
 };

@@ -1,5 +1,6 @@
 /** Follows the end of a conversation until a person scrolls away; a change of the layout never counts as scrolling. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState, type RefObject } from 'react';
+import { isLeaving, scrollToEnd } from '../parts/following';
 
 const NEAR_PX = 24;
 const UP_KEYS = new Set(['PageUp', 'ArrowUp', 'Home']);
@@ -19,11 +20,11 @@ export function useFollow(scroller: RefObject<HTMLElement | null>, changes: unkn
   const toEnd = useCallback(() => {
     set(true);
     const box = scroller.current;
-    if (box !== null) box.scrollTop = box.scrollHeight;
+    if (box !== null) scrollToEnd(box);
   }, [scroller, set]);
   useLayoutEffect(() => {
     const box = scroller.current;
-    if (box !== null && following.current) box.scrollTop = box.scrollHeight;
+    if (box !== null && following.current) scrollToEnd(box);
   }, [scroller, changes]);
   useEffect(() => {
     const box = scroller.current;
@@ -31,7 +32,7 @@ export function useFollow(scroller: RefObject<HTMLElement | null>, changes: unkn
     const release = () => {
       if (box.scrollHeight > box.clientHeight) set(false);
     };
-    const onWheel = (event: WheelEvent) => event.deltaY < 0 && release();
+    const onWheel = (event: WheelEvent) => isLeaving(event, box) && release();
     const onKey = (event: KeyboardEvent) => UP_KEYS.has(event.key) && release();
     const onSelect = () => {
       const selection = document.getSelection();
@@ -42,7 +43,7 @@ export function useFollow(scroller: RefObject<HTMLElement | null>, changes: unkn
     };
     // The layout may change without a render, such as by fonts and pictures.
     const observer = new ResizeObserver(() => {
-      if (following.current) box.scrollTop = box.scrollHeight;
+      if (following.current) scrollToEnd(box);
     });
     if (box.firstElementChild !== null) observer.observe(box.firstElementChild);
     box.addEventListener('wheel', onWheel, { passive: true });

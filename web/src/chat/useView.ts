@@ -1,10 +1,12 @@
 /** A chat as its screen shows it, made from the content once for each snapshot. */
-import { useCallback, useMemo } from 'react';
+import { useCallback, useLayoutEffect, useMemo, useRef } from 'react';
+import { setQuery, useQuery } from '../route';
 import type { OpenThread } from '../wire/store';
 import type { OpenedThread } from '../wire/types';
 import {
   childrenOf,
   EMPTY,
+  findBranch,
   headOf,
   pathTo,
   resultsOf,
@@ -28,7 +30,10 @@ export interface Row {
 
 export interface ChatView {
   page: OpenedThread;
+  /** Its `branch` is the one that is shown. */
   content: ChatContent;
+  /** The branch on which the conversation goes on. */
+  current: string;
   rows: readonly Row[];
   head: string | null;
 }
@@ -36,42 +41,68 @@ export interface ChatView {
 /** Tool results are shown with their calls. */
 const isShown = (message: ChatMessage): boolean => message.role !== 'tool';
 
-export function viewOf(page: OpenedThread): ChatView {
-  const content = { ...EMPTY, ...(page.content as Partial<ChatContent> | undefined) };
+/** The content of a chat; of one that has not begun, the server has the settings that were named. */
+function contentOf(page: OpenedThread): ChatContent {
+  const stored = page.content as Partial<ChatContent> | undefined;
+  return { ...EMPTY, ...stored, config: { ...EMPTY.config, ...stored?.config } };
+}
+
+/** How long a reply took; one to a message that had to wait began when the reply before it was done. */
+function replyMs(path: readonly ChatMessage[], index: number): number | null {
+  const at = path[index]?.at;
+  const before = path.slice(Math.max(0, index - 2), index).flatMap((message) => message.at ?? []);
+  return at === undefined || before.length === 0 ? null : at - Math.max(...before);
+}
+
+/** The view of a branch; one that the chat does not have is replaced by the current one. */
+export function viewOf(page: OpenedThread, branch: string | null = null): ChatView {
+  const stored = contentOf(page);
+  const content = branch !== null && findBranch(stored, branch) !== null ? { ...stored, branch } : stored;
   const path = pathTo(content.messages, headOf(content));
   const children = childrenOf(content.messages);
   const track = trackOf(content, path);
   const checkpoints = new Map(Object.values(content.checkpoints).map((checkpoint) => [checkpoint.head, checkpoint]));
   const rows = path.flatMap((message, index): Row[] => {
     if (!isShown(message)) return [];
-    const before = path[index - 1]?.at;
-    const ms =
-      message.role === 'assistant' && message.at !== undefined && before !== undefined ? message.at - before : null;
+    const ms = message.role === 'assistant' ? replyMs(path, index) : null;
     const versions = siblingsOf(message, content.messages, children).join(' ');
     return [{ message, ms, versions, track: trackAt(track, index), checkpoint: checkpoints.get(message.id) ?? null }];
   });
-  return { page, content, rows, head: headOf(content) };
+  return { page, content, current: stored.branch, rows, head: headOf(content) };
 }
 
-export function useView(thread: OpenThread): ChatView | null {
-  const { page } = thread;
-  return useMemo(() => (page === null || page.transcript || page.kind !== 'chat' ? null : viewOf(page)), [page]);
+/**
+ * The view of the branch that the address names, or of the current one.
+ *
+ * A page that shows the current branch goes along when the conversation moves to another one, here or elsewhere.
+ */
+export function useView(page: OpenedThread): ChatView {
+  const named = useQuery('branch');
+  const view = useMemo(() => viewOf(page, named), [page, named]);
+  const { current, content } = view;
+  const before = useRef(current);
+  const isLeft = content.branch === before.current && content.branch !== current;
+  const isOnly = Object.keys(content.branches).length + Object.keys(content.closed).length < 2;
+  const next = isLeft ? current : content.branch;
+  useLayoutEffect(() => {
+    before.current = current;
+    setQuery('branch', isOnly ? null : next);
+  }, [current, isOnly, next]);
+  return view;
 }
 
 /** The state of calls: by their results, by requests that wait for a person, and by reports of the tools. */
-export function useCallState(thread: OpenThread, view: ChatView | null): (call: CallPart) => CallState {
+export function useCallState(thread: OpenThread, view: ChatView): (call: CallPart) => CallState {
   const results = useMemo(
-    () => (view === null ? new Map() : resultsOf(pathTo(view.content.messages, view.head))),
+    () => resultsOf(pathTo(view.content.messages, view.head)),
     [view],
   );
   const { page, progress } = thread;
   return useCallback(
     (call) => {
-      const known = results.get(call.id) as ReturnType<typeof resultsOf> extends Map<string, infer V>
-        ? V | undefined
-        : never;
+      const known = results.get(call.id);
       if (known !== undefined) {
-        const asked = view?.rows.find((row) =>
+        const asked = view.rows.find((row) =>
           row.message.parts.some((part) => part.type === 'toolCall' && part.id === call.id),
         );
         const ms = known.at === null || asked?.message.at === undefined ? null : known.at - asked.message.at;

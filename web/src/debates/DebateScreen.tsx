@@ -2,9 +2,8 @@ import '../style/debates.css';
 import { useRef } from 'react';
 import { useCommands } from '../parts/commands';
 import { ErrorCard } from '../parts/ErrorCard';
-import { Transcript } from '../parts/Transcript';
 import type { LiveReplies } from '../wire/replies';
-import { useThread } from '../wire/store';
+import type { OpenThread } from '../wire/store';
 import type { OpenedThread } from '../wire/types';
 import { columnStyle, Names, RoundSection } from './Columns';
 import { DebateHead } from './DebateHead';
@@ -116,27 +115,9 @@ function OpenDebate({ page, debate, replies, cuts }: Omit<BodyProps, 'actions'>)
   );
 }
 
-export function DebateScreen({ id }: { id: string }) {
-  const thread = useThread(id);
-  const { page, problem, replies } = thread;
-  const isGone = problem?.code === 'unknown_thread';
-  const debate = page === null || isGone ? null : debateOf(page);
+export function DebateScreen({ thread, page }: { thread: OpenThread; page: OpenedThread }) {
+  const debate = debateOf(page);
   const cuts = useCuts(thread, debate);
   useAnnouncements(debate, thread.activities);
-  if (page?.transcript && !isGone) return <Transcript page={page} />;
-  if (page !== null && debate !== null) return <OpenDebate page={page} debate={debate} replies={replies} cuts={cuts} />;
-  return (
-    <section className="screen">
-      <header className="screen-head">
-        <h1>Debate</h1>
-      </header>
-      <div className="screen-body">
-        {problem === null ? (
-          <p className="empty">Loading…</p>
-        ) : (
-          <ErrorCard title="The debate cannot be shown" message={problem.message} code={problem.code} />
-        )}
-      </div>
-    </section>
-  );
+  return debate === null ? null : <OpenDebate page={page} debate={debate} replies={thread.replies} cuts={cuts} />;
 }

@@ -15,6 +15,9 @@ interface Props {
   children: (control: FieldControl) => ReactNode;
 }
 
+/** A person sees the value in the field: its repetition in the words of the server is left out. */
+const VALUE = /^is .*; it (?=must be )/s;
+
 /** A field of a form with its label, a hint, and its problem. */
 export function Field({ label, hint, problem, children }: Props) {
   const id = useId();
@@ -32,7 +35,7 @@ export function Field({ label, hint, problem, children }: Props) {
       })}
       {problem !== undefined && (
         <p className="field-problem" id={`${id}-problem`}>
-          {label} {problem}
+          {label} {problem.replace(VALUE, '')}
         </p>
       )}
       {hint !== undefined && (

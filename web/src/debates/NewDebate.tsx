@@ -1,9 +1,10 @@
 import '../style/debates.css';
-import { useEffect, useRef, useState, type FormEvent } from 'react';
+import { useRef, useState, type FormEvent } from 'react';
 import { ErrorCard } from '../parts/ErrorCard';
+import { useModels } from '../parts/models';
 import { navigate, pathOf } from '../route';
-import { get, post, Problem, threadPath } from '../wire/http';
-import type { ModelList, ModelRow, OpenedThread } from '../wire/types';
+import { post, Problem, threadPath } from '../wire/http';
+import type { OpenedThread } from '../wire/types';
 import { choices, firstModel, newDraft, settingsOf, type Draft } from './draft';
 import { LimitFields } from './LimitFields';
 import { JudgeFields, TopicFields } from './MainFields';
@@ -12,17 +13,6 @@ import { problemsOf, type FieldProblem } from './validation';
 
 function byField(problems: readonly FieldProblem[]): Problems {
   return Object.fromEntries(problems.toReversed().map(({ field, problem }) => [field, problem]));
-}
-
-function useModels(): readonly ModelRow[] {
-  const [models, setModels] = useState<readonly ModelRow[]>([]);
-  useEffect(() => {
-    get<ModelList>('/models').then(
-      (list) => setModels(list.items),
-      () => setModels([]),
-    );
-  }, []);
-  return models;
 }
 
 /** Create a debate and start it; return the problems of its fields, if any. */
@@ -48,7 +38,7 @@ export function NewDebate() {
   const [failure, setFailure] = useState<Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  const models = useModels();
+  const models = useModels() ?? [];
   const fallback = firstModel(models);
   const change = (part: Partial<Draft>) => {
     const next = { ...draft, ...part };

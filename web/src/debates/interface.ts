@@ -1,9 +1,10 @@
 /** What this browser keeps of debates: the wide column, warnings that were put off, and words that were not sent. */
 import { createInterfaceStore } from '@antiphon/machines';
 import { useStore } from '@antiphon/machines/react';
+import { kept } from '../parts/storage';
 
 const MOST_CLOSED = 50;
-const store = createInterfaceStore(localStorage);
+const store = createInterfaceStore(kept);
 
 /** The participant whose column is wide, or null, and a way to change it: the same one again makes all equal. */
 export function useWideColumn(thread: string): [string | null, (participant: string) => void] {

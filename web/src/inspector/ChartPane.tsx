@@ -1,4 +1,5 @@
 import { useCallback, useMemo, useState } from 'react';
+import { kept } from '../parts/storage';
 import type { Drawing } from './chart/drawing';
 import { GraphView } from './chart/GraphView';
 import { LadderView } from './chart/LadderView';
@@ -26,8 +27,8 @@ const KEPT = 'antiphon.inspector.view';
 const NARROW = 760;
 
 function firstView(): ViewName {
-  const kept = localStorage.getItem(KEPT);
-  if (kept !== null && kept in VIEWS) return kept as ViewName;
+  const name = kept.getItem(KEPT);
+  if (name !== null && name in VIEWS) return name as ViewName;
   return innerWidth < NARROW ? 'outline' : 'ladder';
 }
 
@@ -37,7 +38,7 @@ export function ChartPane({ chart, missing, ...rest }: Props) {
   const [picked, setPicked] = useState<{ state: string; count: number } | null>(null);
   const pick = useCallback((state: string) => setPicked((before) => ({ state, count: (before?.count ?? 0) + 1 })), []);
   const choose = (name: ViewName): void => {
-    localStorage.setItem(KEPT, name);
+    kept.setItem(KEPT, name);
     setView(name);
   };
   const find = useCallback((text: string) => (chart ? findStates(chart.chart, text) : []), [chart]);

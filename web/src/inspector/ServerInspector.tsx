@@ -1,4 +1,5 @@
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo } from 'react';
+import { useKeptInQuery } from '../route';
 import { post } from '../wire/http';
 import type { StepReply } from '../wire/types';
 import { ActorList } from './ActorList';
@@ -12,8 +13,11 @@ import { Workbench } from './Workbench';
 /** A tree of the server, followed live. */
 export function ServerInspector({ id }: { id: string }) {
   const { tree, entries, isEnded, problem, loadEarlier } = useTree(id);
-  const [address, setAddress] = useState('');
-  const [pinned, setPinned] = useState<number | null>(null);
+  const [actorName, setActorName] = useKeptInQuery('actor');
+  const [stepName, setStepName] = useKeptInQuery('step');
+  const address = actorName ?? '';
+  const pinned = parseStep(stepName);
+  const setPinned = useCallback((next: number | null) => setStepName(next === null ? null : String(next)), [setStepName]);
   const last = entries.at(-1)?.seq ?? 0;
   const current = pinned ?? last;
   const history = tree ? tree.cursor.slice(0, tree.cursor.lastIndexOf(':')) : null;
@@ -40,7 +44,7 @@ export function ServerInspector({ id }: { id: string }) {
         root={id}
         actors={step?.actors ?? tree?.actors ?? []}
         address={address}
-        onSelect={setAddress}
+        onSelect={(name) => setActorName(name || null)}
         version={isEnded ? 1 : 0}
       />
       <Workbench
@@ -70,6 +74,9 @@ export function ServerInspector({ id }: { id: string }) {
     </>
   );
 }
+
+/** The number of a step in the address; null is the last step, as it grows. */
+const parseStep = (text: string | null): number | null => (text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null);
 
 function missingText(step: StepReply | null, address: string, machine: string | null): string {
   if (!step) return 'Loading…';

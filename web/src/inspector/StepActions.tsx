@@ -54,7 +54,9 @@ function BranchDialog({ id, step, onClose }: { id: string; step: number; onClose
   const branch = async (): Promise<void> => {
     try {
       const { id: fork } = await post<ForkReply>(actorPath(id, '/fork'), { step });
-      navigate(`/inspector/${encodeURIComponent(fork)}${location.search}`);
+      // The branch is shown at its end; the file that the machine is of stays the same.
+      const of = new URLSearchParams(location.search).get('of');
+      navigate(`/inspector/${encodeURIComponent(fork)}${of === null ? '' : `?of=${encodeURIComponent(of)}`}`);
     } catch (error) {
       setProblem(errorText(error));
     }

@@ -1,8 +1,8 @@
 import { memo, useLayoutEffect, useRef, useState } from 'react';
 import { BlockParser, type Block } from './blocks';
 import { CodeBlock } from './CodeBlock';
+import { copyText } from './CopyButton';
 import { sanitize } from './sanitize';
-import { announce } from './Status';
 
 const Html = memo(function Html({ html }: { html: string }) {
   const place = useRef<HTMLDivElement>(null);
@@ -35,7 +35,7 @@ function wrapCode(code: HTMLPreElement): void {
   button.className = 'quiet';
   button.textContent = 'Copy';
   button.addEventListener('click', () => {
-    void navigator.clipboard.writeText(code.textContent.replace(/\n$/, '')).then(() => announce('Copied'));
+    void copyText(code.textContent.replace(/\n$/, ''));
   });
   code.tabIndex = 0;
   code.setAttribute('role', 'region');

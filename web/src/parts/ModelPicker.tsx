@@ -1,29 +1,7 @@
-import { useEffect, useState } from 'react';
-import { get } from '../wire/http';
-import type { ModelList, ModelRow } from '../wire/types';
+import { useState } from 'react';
+import type { ModelRow } from '../wire/types';
 import { Dialog } from './Dialog';
-
-let known: Promise<ModelList> | null = null;
-
-/** The models that the server knows, read once; an error is forgotten, so that they are read again. */
-export function loadModels(): Promise<ModelList> {
-  known ??= get<ModelList>('/models').catch((error: unknown) => {
-    known = null;
-    throw error;
-  });
-  return known;
-}
-
-export function useModels(): readonly ModelRow[] | null {
-  const [rows, setRows] = useState<readonly ModelRow[] | null>(null);
-  useEffect(() => {
-    loadModels().then(
-      (list) => setRows(list.items),
-      () => setRows([]),
-    );
-  }, []);
-  return rows;
-}
+import { useModels } from './models';
 
 function price(row: ModelRow): string {
   return row.price === null ? row.note : `$${row['price']['input']} / $${row['price']['output']} a million tokens`;

@@ -11,7 +11,16 @@ function matches(command: Command, words: string[]): boolean {
 }
 
 /** All commands, found by typing. */
-export function Palette({ onClose, more = [] }: { onClose: () => void; more?: readonly Command[] }) {
+export function Palette({
+  more,
+  onWords,
+  onClose,
+}: {
+  more: readonly Command[];
+  /** What is typed, for those who know more commands. */
+  onWords: (words: string) => void;
+  onClose: () => void;
+}) {
   const commands = useAllCommands();
   const [query, setQuery] = useState('');
   const [index, setIndex] = useState(0);
@@ -48,7 +57,7 @@ export function Palette({ onClose, more = [] }: { onClose: () => void; more?: re
         aria-label="Find a command or a thread"
         placeholder="Find a command or a thread"
         value={query}
-        onChange={(event) => (setQuery(event.target.value), setIndex(0))}
+        onChange={(event) => (setQuery(event.target.value), setIndex(0), onWords(event.target.value))}
         onKeyDown={move}
       />
       <ul className="palette" id={id} role="listbox" aria-label="Commands">

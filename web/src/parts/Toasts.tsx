@@ -38,7 +38,9 @@ export function notify(
 
 /** Show an error that an action has met. */
 export function notifyError(error: unknown): void {
-  notify(error instanceof Error ? error.message : String(error), { isError: true, ms: 10_000 });
+  const text = error instanceof Error ? error.message : String(error);
+  // The events that would be possible are for programs.
+  notify(text.replace(/; possible: .*$/s, ''), { isError: true, ms: 10_000 });
 }
 
 function subscribe(listener: () => void): () => void {

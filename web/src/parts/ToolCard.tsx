@@ -74,7 +74,7 @@ export function ToolCard({ name, status, input, result, ms = null, progress = nu
         </div>
       )}
       <div className="card-body">
-        <CodeBlock code={inputText(input)} language="json" label="arguments" />
+        <CodeBlock code={inputText(input)} language="json" label="arguments" isMarked />
         {children}
         {result === undefined ? null : <CodeBlock code={result} label={status === 'failed' ? 'error' : 'result'} />}
       </div>

@@ -58,3 +58,24 @@ test('HTML is shown as text, but for plain tags', () => {
     html: '<p>H<sub>2</sub>O &lt;img src=x onerror=&quot;a()&quot;&gt; &lt;b onclick=&quot;a()&quot;&gt;b</b></p>\n',
   });
 });
+
+test('a picture is a link to it, and is not loaded', () => {
+  const [block] = new BlockParser().parse('![the "plan"](https://example.org/p.png?a=1&b=2)');
+  expect(block).toMatchObject({
+    html: '<p><a href="https://example.org/p.png?a=1&amp;b=2">the &quot;plan&quot;</a> (picture)</p>\n',
+  });
+});
+
+test('a very long paragraph is shown without its marks, and others with them', () => {
+  const long = '<b>*word*</b> '.repeat(10_000).trim();
+  expect(flat(new BlockParser(), `${long}\n\n*short*`)).toEqual([
+    `<p>${long.replaceAll('<', '&lt;').replaceAll('>', '&gt;')}</p>\n`,
+    '<p><em>short</em></p>\n',
+  ]);
+});
+
+test('lines may end as on Windows', () => {
+  const parser = new BlockParser();
+  for (const end of [9, 16, 30]) parser.parse('One\r\n\r\nTwo\r\n\r\nThree'.slice(0, end));
+  expect(flat(parser, 'One\r\n\r\nTwo\r\n\r\nThree')).toEqual(['<p>One</p>\n', '<p>Two</p>\n', '<p>Three</p>\n']);
+});

@@ -1,5 +1,5 @@
 /** Markdown in blocks: while a text grows, only its last block is parsed again. */
-import { Marked, type Token, type Tokens } from 'marked';
+import { Lexer, Marked, type Token, type Tokens } from 'marked';
 
 /** Tags that may stand in Markdown, without attributes; any other HTML is shown as the text that it is. */
 const TAG = /&lt;(\/?(?:b|br|del|details|em|i|ins|kbd|mark|s|small|strong|sub|summary|sup))\s*\/?&gt;/gi;
@@ -11,8 +11,26 @@ const marked = new Marked({
   gfm: true,
   breaks: false,
   async: false,
-  renderer: { html: ({ text }) => escapeHtml(text).replace(TAG, '<$1>') },
+  renderer: {
+    html: ({ text }) => escapeHtml(text).replace(TAG, '<$1>'),
+    // No picture is loaded; a person may open it.
+    image: ({ href, text }) => `<a href="${escapeHtml(href)}">${escapeHtml(text || href)}</a> (picture)`,
+  },
 });
+
+/** A paragraph of more characters is shown as it is: its marks would take seconds to find. */
+const MOST_INLINE = 50_000;
+
+/** Read the blocks of a text, and what is in them. */
+function readTokens(text: string): Token[] {
+  const lexer = new Lexer(marked.defaults);
+  lexer.blockTokens(text, lexer.tokens);
+  for (const { src, tokens } of lexer.inlineQueue) {
+    if (src.length <= MOST_INLINE) lexer.inlineTokens(src, tokens);
+    else tokens.push({ type: 'text', raw: src, text: src });
+  }
+  return lexer.tokens;
+}
 
 export type Block =
   | { kind: 'html'; key: number; html: string }
@@ -52,10 +70,11 @@ function toBlock(token: Token, key: number): Block | null {
 export class BlockParser {
   private parsed: Parsed = { stable: '', blocks: [] };
 
-  parse(text: string): readonly Block[] {
+  parse(source: string): readonly Block[] {
+    const text = source.replace(/\r\n?/g, '\n');
     if (!text.startsWith(this.parsed.stable)) this.parsed = { stable: '', blocks: [] };
     const { stable, blocks } = this.parsed;
-    const tokens = marked.lexer(text.slice(stable.length));
+    const tokens = readTokens(text.slice(stable.length));
     const lastIndex = tokens.findLastIndex((token) => token.type !== 'space');
     const done = [...blocks];
     let length = stable.length;

@@ -1,11 +1,12 @@
 /** The keyboard: one listener finds the command of a key. */
 import { flushSync } from 'react-dom';
 import { allCommands } from './commands';
+import { kept } from './storage';
 
 const SWITCH = 'antiphon.keys';
 
-export const areKeysOn = (): boolean => localStorage.getItem(SWITCH) !== 'off';
-export const switchKeys = (isOn: boolean): void => localStorage.setItem(SWITCH, isOn ? 'on' : 'off');
+export const areKeysOn = (): boolean => kept.getItem(SWITCH) !== 'off';
+export const switchKeys = (isOn: boolean): void => void kept.setItem(SWITCH, isOn ? 'on' : 'off');
 
 /** The name of a pressed key, in the form of a command's `keys`. */
 export function nameOf(event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>): string {

@@ -65,12 +65,15 @@ const SHARED = { RETURN_DOM_FRAGMENT: true as const, ALLOW_DATA_ATTR: false, ALL
 
 /** The HTML of Markdown as nodes: no scripts, styles, classes, ids, forms or pictures. */
 export function sanitize(html: string): DocumentFragment {
-  return purify.sanitize(html, {
+  const nodes = purify.sanitize(html, {
     ...SHARED,
     ALLOWED_TAGS: TAGS,
     ALLOWED_ATTR: ATTRIBUTES,
     ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
   });
+  // A link whose address is refused leads nowhere, and does not look like one.
+  for (const link of nodes.querySelectorAll('a:not([href])')) link.replaceWith(...link.childNodes);
+  return nodes;
 }
 
 /** The HTML of the highlighter as nodes: spans with classes, and nothing else. */

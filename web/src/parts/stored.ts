@@ -1,5 +1,6 @@
 /** A value of this browser, kept in its storage and shared by its tabs. */
 import { useSyncExternalStore } from 'react';
+import { kept } from './storage';
 
 export class Stored<T> {
   private text: string | null;
@@ -10,7 +11,7 @@ export class Stored<T> {
     private readonly name: string,
     private readonly first: T,
   ) {
-    this.text = read(name);
+    this.text = kept.getItem(name);
     this.value = this.parse(this.text);
     addEventListener('storage', (event) => {
       if (event.key === name) this.use(event.newValue);
@@ -21,11 +22,7 @@ export class Stored<T> {
 
   readonly set = (value: T): void => {
     const text = JSON.stringify(value);
-    try {
-      localStorage.setItem(this.name, text);
-    } catch {
-      // Without storage the value holds as long as the page.
-    }
+    kept.setItem(this.name, text);
     this.use(text);
   };
 
@@ -48,14 +45,6 @@ export class Stored<T> {
     } catch {
       return this.first;
     }
-  }
-}
-
-function read(name: string): string | null {
-  try {
-    return localStorage.getItem(name);
-  } catch {
-    return null;
   }
 }
 

@@ -1,5 +1,6 @@
 /** The theme: that of the system, until a person chooses one. */
 import { announce } from './Status';
+import { kept } from './storage';
 
 const NAME = 'antiphon.theme';
 
@@ -10,7 +11,7 @@ export const theme = (): Theme => (document.documentElement.dataset['theme'] ===
 /** Change with the system, as long as no theme was chosen. */
 export function followSystemTheme(): void {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (event) => {
-    if (localStorage.getItem(NAME) === null)
+    if (kept.getItem(NAME) === null)
       document.documentElement.dataset['theme'] = event.matches ? 'dark' : 'light';
   });
 }
@@ -18,10 +19,6 @@ export function followSystemTheme(): void {
 export function switchTheme(): void {
   const next: Theme = theme() === 'dark' ? 'light' : 'dark';
   document.documentElement.dataset['theme'] = next;
-  try {
-    localStorage.setItem(NAME, next);
-  } catch {
-    // Without storage the choice holds as long as the page.
-  }
+  kept.setItem(NAME, next);
   announce(`${next} theme`);
 }

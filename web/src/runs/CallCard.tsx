@@ -2,8 +2,8 @@ import { CodeBlock } from '../parts/CodeBlock';
 import { formatSeconds } from '../parts/format';
 import { Lamp, type LampState } from '../parts/Lamp';
 import { inputLine, inputText } from '../parts/ToolCard';
-import { diffOfInput, parseDiff, type FileDiff } from './diffs';
-import { Diff } from './Diff';
+import { diffOfInput, parseDiff, type FileDiff } from '../parts/diffs';
+import { Diff } from '../parts/Diff';
 import type { Call, Calls } from './turns';
 
 const LAMPS: Record<Call['status'], LampState> = {
@@ -12,6 +12,7 @@ const LAMPS: Record<Call['status'], LampState> = {
   done: 'done',
   failed: 'stop',
   denied: 'held',
+  cancelled: 'held',
 };
 const WORDS: Record<Call['status'], string> = {
   asked: 'waits for you',
@@ -19,6 +20,7 @@ const WORDS: Record<Call['status'], string> = {
   done: 'done',
   failed: 'failed',
   denied: 'denied',
+  cancelled: 'cut short',
 };
 
 export interface Progress {
@@ -58,7 +60,7 @@ export function CallCard({ call, progress = null }: { call: Call; progress?: Pro
         <span className="card-name">{call.name}</span>
         <CardLine call={call} diff={diff} />
         <span className="card-time">
-          {call.status === 'denied' || call.endedAt === null
+          {call.status === 'denied' || call.status === 'cancelled' || call.endedAt === null
             ? WORDS[call.status]
             : formatSeconds(call.endedAt - call.startedAt)}
         </span>
@@ -67,14 +69,14 @@ export function CallCard({ call, progress = null }: { call: Call; progress?: Pro
       <div className="card-body">
         {call.isEdited ? <p className="card-note">The arguments are those that a person has given.</p> : null}
         {diff === null ? (
-          <CodeBlock code={inputText(call.input)} language="json" label="arguments" />
+          <CodeBlock code={inputText(call.input)} language="json" label="arguments" isMarked />
         ) : (
           <Diff diff={diff} />
         )}
         {diff === null ? null : (
           <details className="ask-exact">
             <summary>Exact arguments</summary>
-            <CodeBlock code={inputText(call.input)} language="json" label={call.name} />
+            <CodeBlock code={inputText(call.input)} language="json" label={call.name} isMarked />
           </details>
         )}
         {call.result === '' ? null : (

@@ -1,3 +1,4 @@
+import { ActionButton } from '../parts/ActionButton';
 import { planProgress, type Plan, type PlanStep } from './content';
 
 const MARKS: Record<PlanStep['status'], [string, string]> = {
@@ -9,7 +10,7 @@ const MARKS: Record<PlanStep['status'], [string, string]> = {
 };
 
 /** The plan, step by step, and how far it is. */
-export function PlanPanel({ plan, onSkip }: { plan: Plan | null; onSkip: (() => void) | null }) {
+export function PlanPanel({ plan, onSkip }: { plan: Plan | null; onSkip: (() => Promise<unknown>) | null }) {
   if (plan === null) {
     return (
       <section className="run-panel-part" aria-label="Plan">
@@ -58,9 +59,7 @@ export function PlanPanel({ plan, onSkip }: { plan: Plan | null; onSkip: (() => 
         ))}
       </ol>
       {onSkip === null || done === all ? null : (
-        <button type="button" onClick={onSkip}>
-          Skip this step
-        </button>
+        <ActionButton onAct={onSkip}>Skip this step</ActionButton>
       )}
     </section>
   );

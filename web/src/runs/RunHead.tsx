@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { ActionButton } from '../parts/ActionButton';
 import { Dialog } from '../parts/Dialog';
 import { formatClock, formatUsd } from '../parts/format';
 import { lampOf } from '../parts/Lamp';
@@ -63,14 +64,12 @@ export function RunHead({ page, elapsed, actions }: { page: OpenedThread; elapse
       )}
       <span className="spring" />
       {can.resume ? (
-        <button type="button" className="primary" onClick={() => void actions.resume()}>
+        <ActionButton className="primary" onAct={actions.resume}>
           Resume
-        </button>
+        </ActionButton>
       ) : null}
       {can.runAgain ? (
-        <button type="button" onClick={() => void actions.say(run.task)}>
-          Run again
-        </button>
+        <ActionButton onAct={() => actions.say(run.task)}>Run again</ActionButton>
       ) : null}
       {can.cancel ? (
         <button type="button" onClick={() => setAsking(true)}>

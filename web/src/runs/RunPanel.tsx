@@ -1,7 +1,9 @@
 import { useState } from 'react';
+import { ActionButton } from '../parts/ActionButton';
+import { overrideText } from '../requests/grants';
 import type { OpenedThread } from '../wire/types';
 import type { RunActions } from './actions';
-import { contentOf, overrideText, planProgress, possibleOf, type RunContent } from './content';
+import { contentOf, planProgress, possibleOf, type RunContent } from './content';
 import { Meters } from './Meters';
 import { PlanPanel } from './PlanPanel';
 
@@ -40,14 +42,14 @@ function Agents({
             </option>
           ))}
         </select>
-        <button type="button" disabled={!canForce || chosen === ''} onClick={() => void actions.forceAgent(chosen)}>
+        <ActionButton disabled={!canForce || chosen === ''} onAct={() => actions.forceAgent(chosen)}>
           Let it work now
-        </button>
+        </ActionButton>
       </div>
       {canRetry ? (
-        <button type="button" className="quiet" onClick={() => void actions.retryTurn()}>
+        <ActionButton className="quiet" onAct={actions.retryTurn}>
           Start this turn again
-        </button>
+        </ActionButton>
       ) : null}
     </section>
   );
@@ -100,7 +102,7 @@ export function RunPanel({
           </span>
         )}
       </button>
-      <PlanPanel plan={run.plan} onSkip={can.skipStep ? () => void actions.skipStep() : null} />
+      <PlanPanel plan={run.plan} onSkip={can.skipStep ? actions.skipStep : null} />
       <Meters run={run} elapsed={elapsed} />
       <Agents run={run} actions={actions} canForce={can.forceAgent} canRetry={can.retryTurn} current={current} />
       <Permissions run={run} isOver={run.outcome !== null} />

@@ -5,7 +5,7 @@ import { ErrorCard } from '../parts/ErrorCard';
 import { plural } from '../parts/format';
 import { announce } from '../parts/Status';
 import { useNow } from '../parts/useNow';
-import { useThread } from '../wire/store';
+import type { OpenThread } from '../wire/store';
 import type { OpenedThread } from '../wire/types';
 import { runActions, type RunActions } from './actions';
 import { contentOf, possibleOf, type RunCan } from './content';
@@ -17,19 +17,21 @@ import { buildTimeline, type Row, type Turn } from './turns';
 import { Timeline } from './Timeline';
 import { useFollow } from './useFollow';
 
-function useElapsed(page: OpenedThread | null): number {
-  const run = page === null ? null : contentOf(page);
-  const isGoing = page !== null && (page.status === 'running' || page.requests.length > 0);
+/** The time of a run so far; the journal knows when it has ended, also if it was cancelled. */
+function useElapsed(page: OpenedThread, rows: readonly Row[]): number {
+  const run = contentOf(page);
+  const isGoing = page.status === 'running' || page.requests.length > 0;
   const now = useNow(isGoing);
-  if (page === null || run === null || run.startedAt === null) return 0;
+  if (run.startedAt === null) return 0;
   // A run that was interrupted stands still at its last change.
-  return Math.max(0, (run.endedAt ?? (isGoing ? now : page.updated)) - run.startedAt);
+  const end = run.outcome === null ? null : (rows.findLast((row) => row.kind === 'end')?.at ?? run.endedAt);
+  return Math.max(0, (end ?? (isGoing ? now : page.updated)) - run.startedAt);
 }
 
 /** Screen readers hear what begins and what needs the person, and not each step. */
-function useAnnouncements(page: OpenedThread | null, turn: Turn | null): void {
-  const requests = page?.requests.length ?? 0;
-  const status = page?.status;
+function useAnnouncements(page: OpenedThread, turn: Turn | null): void {
+  const requests = page.requests.length;
+  const { status } = page;
   useEffect(() => {
     if (requests > 0) announce(`${plural(requests, 'request')} for you`);
     else if (status === 'completed' || status === 'failed' || status === 'stopped') announce(`Run ${status}`);
@@ -59,22 +61,21 @@ function NeedsYou({ page }: { page: OpenedThread }) {
   );
 }
 
-function useRunCommands(page: OpenedThread | null, actions: RunActions): void {
-  const can = page === null ? null : possibleOf(page);
+function useRunCommands(page: OpenedThread, actions: RunActions): void {
+  const can = possibleOf(page);
   const all: [keyof RunCan, string, () => void][] = [
     ['resume', 'Resume the run', () => void actions.resume()],
     ['skipStep', 'Skip this step', () => void actions.skipStep()],
     ['retryTurn', 'Start this turn again', () => void actions.retryTurn()],
   ];
   useCommands(
-    all.filter(([name]) => can?.[name]).map(([name, label, run]) => ({ id: `run.${name}`, label, group: 'Run', run })),
+    all.filter(([name]) => can[name]).map(([name, label, run]) => ({ id: `run.${name}`, label, group: 'Run', run })),
   );
 }
 
-export function RunScreen({ id }: { id: string }) {
-  const thread = useThread(id);
-  const { page, problem } = thread;
-  const history = useHistory(id, page?.cursor ?? null);
+export function RunScreen({ thread, page }: { thread: OpenThread; page: OpenedThread }) {
+  const { id } = page;
+  const history = useHistory(id, page.cursor);
   const rows = useMemo(() => buildTimeline(history.activities), [history.activities]);
   const askedAt = useMemo(
     () =>
@@ -86,23 +87,12 @@ export function RunScreen({ id }: { id: string }) {
     [history.activities],
   );
   const actions = useMemo(() => runActions(id), [id]);
-  const elapsed = useElapsed(page);
+  const elapsed = useElapsed(page, rows);
   const turn = lastTurn(rows);
   const { box, isFollowing, follow } = useFollow(thread);
   useAnnouncements(page, turn);
   useRunCommands(page, actions);
-  const fault = problem ?? history.problem;
-  if (page === null) {
-    return (
-      <section className="screen">
-        {fault === null ? (
-          <p className="empty">Loading…</p>
-        ) : (
-          <ErrorCard title="The run cannot be shown" message={fault.message} code={fault.code} />
-        )}
-      </section>
-    );
-  }
+  const fault = thread.problem ?? history.problem;
   const can = possibleOf(page);
   return (
     <section className="screen run" data-ready={history.isLoaded}>

@@ -1,10 +1,9 @@
 import { Markdown } from '../parts/Markdown';
+import { Request } from '../requests/Request';
 import type { LiveReply } from '../wire/replies';
 import type { OpenThread } from '../wire/store';
 import type { RunActions } from './actions';
-import { Approval } from './Approval';
 import { contentOf } from './content';
-import { Question } from './Question';
 import { agentName, type Turn } from './turns';
 
 /** Words that are coming. */
@@ -38,28 +37,21 @@ function Requests({
   const { page } = thread;
   if (page === null) return null;
   const grants = contentOf(page).consent.overrides;
-  return page.requests.map((request) => {
-    const answer = (value: Parameters<RunActions['respond']>[1]) => actions.respond(request.id, value);
-    const asker = agentName(turn, request.speaker);
-    return (
-      <div key={request.id} id={`request-${request.id}`} className="run-row run-item" data-kind="request">
-        <i className="run-mark wait" aria-hidden="true" />
-        <div className="run-item-body">
-          {request.reason === 'permission' ? (
-            <Approval
-              request={request}
-              asker={asker}
-              since={askedAt.get(request.id) ?? null}
-              grants={grants}
-              onAnswer={answer}
-            />
-          ) : (
-            <Question request={request} asker={asker} onAnswer={answer} />
-          )}
-        </div>
+  return page.requests.map((request) => (
+    <div key={request.id} id={`request-${request.id}`} className="run-row run-item" data-kind="request">
+      <i className="run-mark wait" aria-hidden="true" />
+      <div className="run-item-body">
+        <Request
+          request={request}
+          asker={agentName(turn, request.speaker)}
+          since={askedAt.get(request.id) ?? null}
+          grants={grants}
+          noun="run"
+          onAnswer={(answer) => actions.respond(request.id, answer)}
+        />
       </div>
-    );
-  });
+    </div>
+  ));
 }
 
 /** What is going on at the end of the last turn. */

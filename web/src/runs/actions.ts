@@ -1,7 +1,8 @@
 /** What a person does with a run; an error is shown as a notice. */
 import { notifyError } from '../parts/Toasts';
 import { post, threadPath } from '../wire/http';
-import type { ReceiptReply, Respond } from '../wire/types';
+import type { Answer } from '../requests/calls';
+import type { ReceiptReply } from '../wire/types';
 
 /** Send something; return whether the server has taken it. */
 export async function attempt(sent: Promise<unknown>): Promise<boolean> {
@@ -13,8 +14,6 @@ export async function attempt(sent: Promise<unknown>): Promise<boolean> {
     return false;
   }
 }
-
-export type Answer = Omit<Respond, 'requestId'>;
 
 export const runActions = (id: string) => ({
   respond: (requestId: string, answer: Answer) =>

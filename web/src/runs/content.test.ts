@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { OpenedThread } from '../wire/types';
-import { offersOf, type AskedCall } from './calls';
-import { overrideText, possibleOf } from './content';
+import { possibleOf } from './content';
 
 const RUN = ['message', 'resume', 'RETRY', 'FORCE_AGENT', 'SKIP_STEP', 'CANCEL'];
 
@@ -33,19 +32,4 @@ test('a run that has ended can only be run again', () => {
       .filter(([, isPossible]) => isPossible)
       .map(([name]) => name),
   ).toEqual(['runAgain']);
-});
-
-test('scopes are offered once, for the calls that are asked about', () => {
-  const call = (decision: string, label: string): AskedCall =>
-    ({ decision, scopes: [{ scope: 'folder', value: label, label }] }) as unknown as AskedCall;
-
-  expect(offersOf([call('ask', 'a'), call('ask', 'b'), call('allow', 'c')]).map((offer) => offer.label)).toEqual([
-    'a, b',
-  ]);
-});
-
-test('standing permissions are told in words', () => {
-  expect(overrideText({ decision: 'allow', scope: 'folder', value: '.' })).toBe('files in the workspace folder');
-  expect(overrideText({ decision: 'allow', scope: 'command', value: '{"command":"ls -l"}' })).toBe('ls -l');
-  expect(overrideText({ decision: 'deny', pattern: 'shell(rm *)' })).toBe('never shell(rm *)');
 });

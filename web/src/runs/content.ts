@@ -1,5 +1,5 @@
 /** What a run is, as `content` of an opened thread has it. */
-import type { OpenedThread } from '../wire/types';
+import type { OpenedThread, Override } from '../wire/types';
 
 export type StepStatus = 'pending' | 'in_progress' | 'complete' | 'failed' | 'skipped';
 
@@ -17,14 +17,6 @@ export interface Plan {
   status: string;
   steps: PlanStep[];
   currentStepIndex: number;
-}
-
-export interface Override {
-  decision: 'allow' | 'deny';
-  pattern?: string;
-  scope?: string;
-  tool?: string;
-  value?: string;
 }
 
 export interface RunLimits {
@@ -98,30 +90,4 @@ export function possibleOf(page: OpenedThread): RunCan {
     guide: page.status === 'pending' ? thread.includes('START') : run.includes('message') && !isLost,
     runAgain: isEnded && page.status !== 'pending' && thread.includes('START'),
   };
-}
-
-/** A standing permission in words. */
-export function overrideText(override: Override): string {
-  const verb = override.decision === 'allow' ? '' : 'never ';
-  if (override.pattern !== undefined) return `${verb}${override.pattern}`;
-  switch (override.scope) {
-    case 'folder':
-      return `${verb}files in ${override.value === '.' ? 'the workspace folder' : `${override.value}/`}`;
-    case 'command':
-      return `${verb}${commandOf(override.value ?? '')}`;
-    case 'host':
-      return `${verb}pages of ${override.value}`;
-    default:
-      return `${verb}${override.tool ?? override.value ?? 'everything'}`;
-  }
-}
-
-function commandOf(value: string): string {
-  try {
-    const parsed: unknown = JSON.parse(value);
-    if (typeof parsed === 'object' && parsed !== null && 'command' in parsed) return String(parsed.command);
-  } catch {
-    return value;
-  }
-  return value;
 }

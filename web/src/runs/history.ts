@@ -68,8 +68,8 @@ export class HistoryReader {
   }
 }
 
-/** The activities of a run up to the cursor at which its thread was read last; null until it was read. */
-export function useHistory(id: string, cursor: string | null): History {
+/** The activities of a run up to the cursor at which its thread was read last. */
+export function useHistory(id: string, cursor: string): History {
   const [history, setHistory] = useState<History>(NOTHING);
   const [reader, setReader] = useState<HistoryReader | null>(null);
   useEffect(() => {
@@ -80,7 +80,7 @@ export function useHistory(id: string, cursor: string | null): History {
     return () => made.stop();
   }, [id]);
   useEffect(() => {
-    if (cursor !== null) reader?.want(cursor);
+    reader?.want(cursor);
   }, [reader, cursor]);
   return history;
 }

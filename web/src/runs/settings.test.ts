@@ -8,7 +8,7 @@ const AGENTS: AgentRow[] = [
   { name: 'tester' },
 ];
 const FORM = { ...EMPTY, task: 'Write it', agents: ['planner', 'developer', 'tester'] };
-const model = (reference: string, usable = true): ModelRow => ({ reference, usable, why: '', note: '', price: null });
+const model = (reference: string, usable = true): ModelRow => ({ reference, usable, why: '', note: '', price: null, window: null });
 
 test('limits that are empty are none, and all agents are not named', () => {
   expect(createBody({ ...FORM, minutes: '1.5', tools: ['shell'] }, AGENTS)).toEqual({

@@ -158,3 +158,21 @@ test('the end has the outcome, and later notes do not belong to the last turn', 
   expect(rows.map((row) => row.kind)).toEqual(['turn', 'end']);
   expect(rows[0]).toMatchObject({ result: 'cancelled' });
 });
+
+test('a call of a turn that is cut short does not go on', () => {
+  const rows = buildTimeline([
+    started('developer'),
+    called('a'),
+    activity('run_ended', { success: false, reason: 'cancelled', summary: '' }),
+  ]);
+
+  expect(callsOf(rows[0] as Turn)[0]?.calls[0]).toMatchObject({ status: 'cancelled', endedAt: (rows[1] as Turn).at });
+});
+
+test('the end of a run lasts until its step in the journal, also if the run knows no time', () => {
+  const begin = activity('task_started', { task: 'Write it' });
+  const facts = { success: false, reason: 'cancelled', summary: '', durationMs: 0, startedAt: begin.at };
+  const end = activity('run_ended', facts);
+
+  expect(buildTimeline([begin, end])[1]).toMatchObject({ outcome: { durationMs: end.at - begin.at } });
+});

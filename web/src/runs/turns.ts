@@ -2,7 +2,7 @@
 import type { ActivityRow } from '../wire/types';
 import type { Plan, RunOutcome } from './content';
 
-export type CallStatus = 'asked' | 'running' | 'done' | 'failed' | 'denied';
+export type CallStatus = 'asked' | 'running' | 'done' | 'failed' | 'denied' | 'cancelled';
 
 export interface Call {
   key: string;
@@ -121,8 +121,7 @@ class Builder {
     const agents = crew.length > 0 ? crew.map((member) => member.mode ?? '') : [String(facts['agent'] ?? '')];
     const decision = (facts['decision'] ?? null) as Decision | null;
     const former = this.turn?.agents ?? [];
-    if (this.turn?.result === 'working')
-      this.turn = this.replace({ ...this.turn, result: 'cancelled', endedAt: activity.at });
+    this.cutShort(activity);
     const chooser = chooserOf(decision, agents, former);
     const reason =
       chooser === 'person' ? 'instead of the choice of the arbiter' : ruleText(decision?.reason ?? '', agents);
@@ -143,6 +142,18 @@ class Builder {
     };
     this.rows.push(this.turn);
     this.batches.clear();
+  }
+
+  /** End a turn that is at work, with its calls. */
+  private cutShort(activity: ActivityRow): void {
+    if (this.turn?.result !== 'working') return;
+    for (const item of this.turn.items) {
+      if (item.kind !== 'calls') continue;
+      for (const call of item.calls) {
+        if (call.endedAt === null) Object.assign(call, { status: 'cancelled', endedAt: activity.at });
+      }
+    }
+    this.turn = this.replace({ ...this.turn, result: 'cancelled', endedAt: activity.at });
   }
 
   private replace(turn: Turn): Turn {
@@ -284,15 +295,17 @@ class Builder {
   }
 
   private end(activity: ActivityRow): void {
-    if (this.turn?.result === 'working')
-      this.turn = this.replace({ ...this.turn, result: 'cancelled', endedAt: activity.at });
+    this.cutShort(activity);
     this.readPlan(activity);
     this.turn = null;
+    const outcome = activity.facts as unknown as RunOutcome;
+    const startedAt = activity.facts['startedAt'];
     this.rows.push({
       kind: 'end',
       key: activity.cursor,
       at: activity.at,
-      outcome: activity.facts as unknown as RunOutcome,
+      // A run that is cancelled knows no time; its journal does.
+      outcome: typeof startedAt === 'number' ? { ...outcome, durationMs: activity.at - startedAt } : outcome,
     });
   }
 }

@@ -1,6 +1,7 @@
-import { useEffect, useState } from 'react';
-import { get, Problem } from '../wire/http';
-import type { AgentList, ModelList, ModelRow, ToolList, ToolRow } from '../wire/types';
+import { useModels } from '../parts/models';
+import type { Problem } from '../wire/http';
+import { useRead } from '../wire/store';
+import type { AgentList, ModelRow, ToolList, ToolRow } from '../wire/types';
 import type { AgentRow } from './settings';
 
 export interface Catalog {
@@ -11,20 +12,10 @@ export interface Catalog {
 
 /** What the server offers for a run; null until it is read. */
 export function useCatalog(): { catalog: Catalog | null; problem: Problem | null } {
-  const [catalog, setCatalog] = useState<Catalog | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  useEffect(() => {
-    const reading = new AbortController();
-    const init = { signal: reading.signal };
-    Promise.all([get<ModelList>('/models', init), get<AgentList>('/agents', init), get<ToolList>('/tools', init)]).then(
-      ([models, agents, tools]) =>
-        setCatalog({ models: models.items, agents: agents.items as AgentRow[], tools: tools.items }),
-      (error: unknown) => {
-        if (!reading.signal.aborted)
-          setProblem(error instanceof Problem ? error : new Problem({ code: 'internal', detail: String(error) }));
-      },
-    );
-    return () => reading.abort();
-  }, []);
-  return { catalog, problem };
+  const models = useModels();
+  const agents = useRead<AgentList>('/agents');
+  const tools = useRead<ToolList>('/tools');
+  const problem = agents.problem ?? tools.problem;
+  if (models === null || agents.value === null || tools.value === null) return { catalog: null, problem };
+  return { catalog: { models, agents: agents.value.items as AgentRow[], tools: tools.value.items }, problem: null };
 }

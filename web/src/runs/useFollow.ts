@@ -1,9 +1,10 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { isLeaving, scrollToEnd } from '../parts/following';
 
 const AWAY_KEYS = new Set(['PageUp', 'ArrowUp', 'Home']);
 const NEAR_PX = 24;
 
-const toEnd = (box: HTMLElement | null): void => box?.scrollTo({ top: box.scrollHeight });
+const toEnd = (box: HTMLElement | null): void => void (box && scrollToEnd(box));
 
 /** Keep the end of a scrolled box in view until the person scrolls up; `change` is whatever makes it longer. */
 export function useFollow(change: unknown): {
@@ -21,7 +22,7 @@ export function useFollow(change: unknown): {
   useEffect(() => {
     if (element === null) return;
     const leave = () => element.scrollHeight > element.clientHeight + NEAR_PX && setFollowing(false);
-    const onWheel = (event: WheelEvent) => event.deltaY < 0 && leave();
+    const onWheel = (event: WheelEvent) => isLeaving(event, element) && leave();
     const onKey = (event: KeyboardEvent) => AWAY_KEYS.has(event.key) && leave();
     const onScroll = () => {
       if (element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX) setFollowing(true);

@@ -1,4 +1,4 @@
-import { memo, useState, type FormEvent } from 'react';
+import { memo, useEffect, useRef, useState, type FormEvent } from 'react';
 import { formatUsd, formatWhen } from '../parts/format';
 import { Lamp, lampOf } from '../parts/Lamp';
 import { Link } from '../parts/Link';
@@ -46,6 +46,7 @@ function RenameField({ row, onDone }: { row: ThreadRow; onDone: () => void }) {
         className="field"
         aria-label="Title"
         value={title}
+        maxLength={500}
         autoFocus
         onFocus={(event) => event.target.select()}
         onChange={(event) => setTitle(event.target.value)}
@@ -61,10 +62,21 @@ function RenameField({ row, onDone }: { row: ThreadRow; onDone: () => void }) {
 /** A thread of the list. */
 export const ThreadItem = memo(function ThreadItem({ row, isOpen, isPinned, isUnread, now }: Props) {
   const [isRenaming, setRenaming] = useState(false);
+  const item = useRef<HTMLLIElement>(null);
+  const mustFocus = useRef(false);
+  useEffect(() => {
+    if (mustFocus.current && !isRenaming) item.current?.querySelector('a')?.focus();
+    mustFocus.current = false;
+  }, [isRenaming]);
+  // The keyboard goes on where it was, unless something else has the focus by now.
+  const endRename = () => {
+    mustFocus.current = document.activeElement?.closest('.thread-rename') !== null;
+    setRenaming(false);
+  };
   if (isRenaming)
     return (
       <li>
-        <RenameField row={row} onDone={() => setRenaming(false)} />
+        <RenameField row={row} onDone={endRename} />
       </li>
     );
   const title = row.title || 'Untitled';
@@ -79,7 +91,7 @@ export const ThreadItem = memo(function ThreadItem({ row, isOpen, isPinned, isUn
     { label: 'Delete', isDangerous: true, run: () => deleteThread(row) },
   ];
   return (
-    <li className={isUnread && !isOpen ? 'thread unread' : 'thread'} data-status={row.status}>
+    <li ref={item} className={isUnread && !isOpen ? 'thread unread' : 'thread'} data-status={row.status}>
       <Link to={pathOf(row)} aria-current={isOpen ? 'page' : undefined}>
         <Lamp state={lampOf(row.status)} label={row.status} />
         <span className="thread-title">{title}</span>

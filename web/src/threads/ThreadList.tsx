@@ -1,4 +1,4 @@
-import { useDeferredValue, useMemo, useRef, useState } from 'react';
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { useCommands } from '../parts/commands';
 import { Link } from '../parts/Link';
 import { Menu } from '../parts/Menu';
@@ -8,7 +8,7 @@ import { useNow } from '../parts/useNow';
 import { navigate } from '../route';
 import { useThreads } from '../wire/store';
 import { threads } from '../wire/threads';
-import { importThread } from './actions';
+import { importThread, MOST_FOUND } from './actions';
 import { groupThreads, type Group } from './groups';
 import { isUnread, pinned, seen } from './marks';
 import { ThreadItem } from './ThreadItem';
@@ -21,29 +21,39 @@ interface Props {
   onKeys: () => void;
 }
 
-function useGroups(words: string, isArchive: boolean): { groups: readonly Group[]; isSearch: boolean } {
+function useGroups(
+  words: string,
+  isArchive: boolean,
+): { groups: readonly Group[]; isSearch: boolean; problem: string | null } {
   const { rows } = useThreads();
   const pins = useStored(pinned);
-  const matches = useSearch(words);
+  const { rows: matches, problem } = useSearch(words);
   const groups = useMemo(() => groupThreads(Object.values(rows), pins, isArchive), [rows, pins, isArchive]);
   // What a search has found is shown as it is now.
   const current = matches?.map((match) => ({ ...(rows[match.id] ?? match), line: match.line ?? '' }));
   return current === undefined
-    ? { groups, isSearch: false }
-    : { groups: [{ name: 'Found', rows: current }], isSearch: true };
+    ? { groups, isSearch: false, problem }
+    : { groups: [{ name: 'Found', rows: current }], isSearch: true, problem };
 }
 
 /** The list of threads in its groups, with search. */
 export function ThreadList({ openId, isShown, onClose, onKeys }: Props) {
   const [words, setWords] = useState('');
   const [isArchive, setArchive] = useState(false);
-  const { groups, isSearch } = useGroups(useDeferredValue(words), isArchive);
+  const { groups, isSearch, problem: searchProblem } = useGroups(useDeferredValue(words), isArchive);
   const { isLoaded, next, problem } = useThreads();
   const pins = useStored(pinned);
   const marks = useStored(seen);
+  useEffect(() => {
+    if (isLoaded) void threads.need(openId === null ? pins : [...pins, openId]);
+  }, [isLoaded, pins, openId]);
   const now = useNow(true, 30_000);
   const search = useRef<HTMLInputElement>(null);
   const file = useRef<HTMLInputElement>(null);
+  const list = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isShown) list.current?.querySelector('a')?.focus();
+  }, [isShown]);
   const count = groups.reduce((sum, group) => sum + group.rows.length, 0);
   useCommands([
     { id: 'new', group: 'Threads', label: 'New thread', keys: 'n', run: () => navigate('/new') },
@@ -57,7 +67,14 @@ export function ThreadList({ openId, isShown, onClose, onKeys }: Props) {
     },
   ]);
   return (
-    <nav className={isShown ? 'threads shown' : 'threads'} aria-label="Threads">
+    <nav
+      ref={list}
+      className={isShown ? 'threads shown' : 'threads'}
+      aria-label="Threads"
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && isShown && !event.defaultPrevented) onClose();
+      }}
+    >
       <div className="threads-head">
         <button type="button" className="only-narrow threads-close" onClick={onClose}>
           Close
@@ -95,13 +112,16 @@ export function ThreadList({ openId, isShown, onClose, onKeys }: Props) {
         ))}
         {count === 0 && isLoaded ? (
           <p className="empty">
-            {isSearch ? 'Nothing was found.' : isArchive ? 'The archive is empty.' : 'No threads yet.'}
+            {isSearch ? (searchProblem ?? 'Nothing was found.') : isArchive ? 'The archive is empty.' : 'No threads yet.'}
           </p>
         ) : null}
         {problem !== null && !isLoaded ? (
           <p className="empty" role="alert">
             {problem.message}
           </p>
+        ) : null}
+        {isSearch && count >= MOST_FOUND ? (
+          <p className="empty">These are the first {MOST_FOUND}. More words find fewer.</p>
         ) : null}
         {next !== null && !isSearch ? (
           <button type="button" className="quiet" onClick={() => void threads.loadMore()}>

@@ -1,9 +1,11 @@
 /** What can be done with a thread of the list. */
 import { notify, notifyError } from '../parts/Toasts';
 import { navigate, pathOf } from '../route';
-import { get, patch, post, remove, threadPath } from '../wire/http';
+import { lastModel } from '../parts/lastModel';
+import { firstModel } from '../parts/models';
+import { get, patch, post, Problem, remove, threadPath } from '../wire/http';
 import { threads } from '../wire/threads';
-import type { OpenedThread, ThreadRow } from '../wire/types';
+import type { ModelList, OpenedThread, ThreadRow } from '../wire/types';
 
 const UNDO_MS = 6_000;
 const EXPORTS = { md: 'Markdown', html: 'HTML', json: 'JSON' } as const;
@@ -75,27 +77,26 @@ export async function copyThread(id: string): Promise<void> {
 /** Create a chat from the file of an export. */
 export async function importThread(file: File): Promise<void> {
   try {
-    const {
-      format,
-      version: _,
-      kind,
-      title,
-      settings,
-      ...history
-    } = JSON.parse(await file.text()) as Record<string, unknown>;
-    if (format !== 'antiphon-thread' || (kind ?? 'chat') !== 'chat')
-      throw new Error(`${file.name} is no exported chat`);
-    const body = { kind: 'chat', title, history, ...(settings as Record<string, unknown>) };
-    const page = await post<OpenedThread>('/threads', body);
+    const document = JSON.parse(await file.text()) as Record<string, unknown> | null;
+    const { format, version: _, kind = 'chat', title, settings, ...history } = document ?? {};
+    if (format !== 'antiphon-thread' || kind !== 'chat') throw new Error(`${file.name} is no exported chat`);
+    const body = { ...(settings as Record<string, unknown>), kind, title, history };
+    const page = await post<OpenedThread>('/threads', body).catch(async (error: unknown) => {
+      if (!(error instanceof Problem) || error.code !== 'unusable_model') throw error;
+      const model = firstModel((await get<ModelList>('/models')).items, lastModel.get());
+      return await post<OpenedThread>('/threads', { ...body, model });
+    });
     navigate(pathOf(page));
-    notify(`Imported “${page.title}”`);
+    notify(`Imported “${page.title}”, with ${page.model ?? 'no model'}`);
   } catch (error) {
     notifyError(error instanceof SyntaxError ? new Error(`${file.name} is not JSON`) : error);
   }
 }
 
+export const MOST_FOUND = 50;
+
 export const searchThreads = (words: string, signal: AbortSignal) =>
-  get<{ items: ThreadRow[] }>(`/threads?limit=50&words=${encodeURIComponent(words)}`, { signal });
+  get<{ items: ThreadRow[] }>(`/threads?limit=${MOST_FOUND}&words=${encodeURIComponent(words)}`, { signal });
 
 export const exportItems = (row: Pick<ThreadRow, 'id'>) =>
   (Object.keys(EXPORTS) as ExportFormat[]).map((format) => ({

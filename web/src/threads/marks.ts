@@ -1,4 +1,5 @@
 /** Marks of this browser on threads: what was seen, and what is pinned. */
+import { kept } from '../parts/storage';
 import { Stored } from '../parts/stored';
 import type { ThreadRow } from '../wire/types';
 
@@ -8,14 +9,14 @@ const MOST_SEEN = 2_000;
 export const seen = new Stored<Record<string, number>>('antiphon.seen', { '': Date.now() });
 export const pinned = new Stored<readonly string[]>('antiphon.pinned', []);
 
-if (seen.get()[''] !== undefined && localStorage.getItem('antiphon.seen') === null) seen.set(seen.get());
+if (seen.get()[''] !== undefined && kept.getItem('antiphon.seen') === null) seen.set(seen.get());
 
 export function markSeen(thread: Pick<ThreadRow, 'id' | 'updated'>): void {
   const marks = seen.get();
   if ((marks[thread.id] ?? 0) >= thread.updated) return;
   const entries = Object.entries({ ...marks, [thread.id]: thread.updated });
-  const kept = entries.length > MOST_SEEN ? entries.sort((a, b) => b[1] - a[1]).slice(0, MOST_SEEN) : entries;
-  seen.set(Object.fromEntries([...kept, ['', marks[''] ?? 0]]));
+  const latest = entries.length > MOST_SEEN ? entries.sort((a, b) => b[1] - a[1]).slice(0, MOST_SEEN) : entries;
+  seen.set(Object.fromEntries([...latest, ['', marks[''] ?? 0]]));
 }
 
 export function isUnread(thread: ThreadRow, marks: Record<string, number>): boolean {

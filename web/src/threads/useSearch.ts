@@ -1,23 +1,34 @@
 import { useEffect, useState } from 'react';
+import { errorText } from '../wire/http';
 import type { ThreadRow } from '../wire/types';
 import { searchThreads } from './actions';
 
 const PAUSE_MS = 150;
 
-/** The threads whose texts have the words, or null without words. */
-export function useSearch(words: string): readonly ThreadRow[] | null {
-  const [rows, setRows] = useState<readonly ThreadRow[] | null>(null);
+interface Search {
+  /** The threads whose texts have the words, or null without words. */
+  rows: readonly ThreadRow[] | null;
+  /** Why the server did not search. */
+  problem: string | null;
+}
+
+const NO_SEARCH: Search = { rows: null, problem: null };
+
+export function useSearch(words: string): Search {
+  const [search, setSearch] = useState(NO_SEARCH);
   const query = words.trim();
   useEffect(() => {
     if (query === '') {
-      setRows(null);
+      setSearch(NO_SEARCH);
       return;
     }
     const abort = new AbortController();
     const timer = setTimeout(() => {
       searchThreads(query, abort.signal).then(
-        (list) => setRows(list.items),
-        () => undefined,
+        (list) => setSearch({ rows: list.items, problem: null }),
+        (error: unknown) => {
+          if (!abort.signal.aborted) setSearch({ rows: [], problem: errorText(error) });
+        },
       );
     }, PAUSE_MS);
     return () => {
@@ -25,5 +36,5 @@ export function useSearch(words: string): readonly ThreadRow[] | null {
       abort.abort();
     };
   }, [query]);
-  return rows;
+  return search;
 }

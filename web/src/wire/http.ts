@@ -16,11 +16,9 @@ export class Problem extends Error {
   }
 }
 
-const OFFLINE = {
-  code: 'offline',
-  recoverable: true,
-  detail: 'The server does not answer. It is tried again by itself.',
-};
+const OFFLINE = { code: 'offline', recoverable: true };
+const NOT_READ = 'The server does not answer. It is asked again by itself.';
+const NOT_DONE = 'The server does not answer, so this was not done. Nothing is lost; try again when it is back.';
 
 async function request(method: string, path: string, body?: unknown, init: RequestInit = {}): Promise<Response> {
   const headers: Record<string, string> = { accept: 'application/json' };
@@ -32,7 +30,7 @@ async function request(method: string, path: string, body?: unknown, init: Reque
     response = await fetch(path, body === undefined ? sent : { ...sent, body: JSON.stringify(body) });
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new Problem(OFFLINE);
+    throw new Problem({ ...OFFLINE, detail: method === 'GET' ? NOT_READ : NOT_DONE });
   }
   if (!response.ok) throw new Problem(await readProblem(response));
   return response;

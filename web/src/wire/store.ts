@@ -1,6 +1,7 @@
 /** Hooks that give components the threads, one thread, and the state of the connection. */
-import { useMemo, useSyncExternalStore } from 'react';
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { onHub } from './feed';
+import { get, Problem } from './http';
 import { ThreadSource, type ThreadState } from './thread';
 import { threads, type ThreadsState } from './threads';
 
@@ -54,4 +55,32 @@ function subscribeLink(listener: () => void): () => void {
 /** Whether the server is reached, and when it is tried again. */
 export function useLink(): Link {
   return useSyncExternalStore(subscribeLink, () => link);
+}
+
+const answers = new Map<string, unknown>();
+
+/** What the server answers to a path, read once for the page; if it could not be read, again when the server is back. */
+export function useRead<T>(path: string): { value: T | null; problem: Problem | null } {
+  const { up } = useLink();
+  const [state, setState] = useState<{ value: T | null; problem: Problem | null }>(() => ({
+    value: (answers.get(path) as T | undefined) ?? null,
+    problem: null,
+  }));
+  const isRead = state.value !== null;
+  useEffect(() => {
+    if (isRead) return;
+    const reading = new AbortController();
+    get<T>(path, { signal: reading.signal }).then(
+      (value) => {
+        answers.set(path, value);
+        setState({ value, problem: null });
+      },
+      (error: unknown) => {
+        const problem = error instanceof Problem ? error : new Problem({ code: 'internal', detail: String(error) });
+        if (!reading.signal.aborted) setState({ value: null, problem });
+      },
+    );
+    return () => reading.abort();
+  }, [path, up, isRead]);
+  return state;
 }

@@ -1,6 +1,6 @@
 /** The list of threads in memory, which follows the changes that the server reports. */
 import { onHub } from './feed';
-import { get, Problem } from './http';
+import { get, Problem, threadPath } from './http';
 import type { ThreadList, ThreadRow } from './types';
 
 export interface ThreadsState {
@@ -20,6 +20,7 @@ class ThreadsSource {
   private state: ThreadsState = { rows: {}, isLoaded: false, next: null, problem: null };
   private readonly listeners = new Set<() => void>();
   private readonly hidden = new Set<string>();
+  private readonly asked = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | null = null;
   private isConnected = false;
 
@@ -71,9 +72,22 @@ class ThreadsSource {
     this.set({ rows });
   }
 
-  private readFirst(): Promise<void> {
-    return this.read(`/threads?limit=${PAGE}&all=true`, 'first');
+  /** What needs a person, and what runs, is read however old it is. */
+  private async readFirst(): Promise<void> {
+    await this.read(`/threads?limit=${PAGE}&all=true`, 'first');
+    if (this.state.next === null) return;
+    for (const status of ['waiting', 'running']) await this.read(`/threads?limit=${MOST_CHANGED}&status=${status}`, 'changed');
   }
+
+  /** Read threads that are not in the list, such as pinned ones. */
+  readonly need = async (ids: readonly string[]): Promise<void> => {
+    const missing = ids.filter((id) => !(id in this.state.rows) && !this.asked.has(id));
+    for (const id of missing) {
+      this.asked.add(id);
+      // One that was deleted meanwhile is not shown.
+      await get<ThreadRow>(threadPath(id, '?content=false')).then(this.put, () => undefined);
+    }
+  };
 
   private readChanged(): Promise<void> {
     const newest = Object.values(this.state.rows).reduce<ThreadRow | null>(

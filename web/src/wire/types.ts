@@ -271,6 +271,7 @@ export type ModelRow = {
   why: string;
   note: string;
   price: Record<string, string> | null;
+  window: number | null;
 };
 
 /** A branch of a chat: from a message, from a turn, or from the end of the current branch. */

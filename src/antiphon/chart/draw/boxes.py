@@ -18,13 +18,16 @@ FINAL_MARK = "◎"
 PARALLEL_MARK = "∥"
 HISTORY_MARKS = {"shallow": "(H)", "deep": "(H*)"}
 HIDDEN_MARK = "…"
+ADDED = "added"
+REMOVED = "removed"
 
 
 class Row(NamedTuple):
-    """A line about a state, and the states that it leads to."""
+    """A line about a state, and the states that it leads to; `mark` is set in pictures of changes."""
 
     text: str
     targets: tuple[Node, ...] = ()
+    mark: str = ""
 
     @property
     def destination(self) -> str:
@@ -41,6 +44,7 @@ class Box:
     rows: list[Row]
     children: list["Box"] = field(default_factory=list)
     hidden: int = 0
+    mark: str = ""  # in pictures of changes
 
     @property
     def has_regions(self) -> bool:

@@ -11,39 +11,17 @@ from dataclasses import dataclass, field
 
 from antiphon.chart.draw.boxes import Box, Row, chart_boxes
 from antiphon.chart.draw.columns import assign_columns
+from antiphon.chart.draw.svg_page import CHARACTER, COLOURS, LINE, PADDING, TITLE_CHARACTER, svg_page
 from antiphon.chart.draw.wrapping import cells, wrap
 from antiphon.chart.draw.xml_text import escape
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import FINAL, PARALLEL, Node
 
 LONGEST_LINE = 68  # characters of a row before it is wrapped
-CHARACTER = 6.7
-TITLE_CHARACTER = 8.2
-LINE = 17.0
-PADDING = 10.0
 GAP = 16.0
 LANE = 9.0
 NARROWEST = 70.0
-COLOURS = 8
 UNBROKEN_SPACE = "\u00a0"
-STYLE = """
-.page{fill:#fff}.box{fill:#fff;stroke:#444}.outer{fill:#f6f7f9;stroke:#777}.region{stroke-dasharray:5 3}
-.active{fill:#dff3e2}.active,.around{stroke:#1d7a35;stroke-width:2.5}.final{fill:none;stroke:#444}
-.title{font:600 13px DejaVu Sans,Verdana,sans-serif;fill:#111}
-.row{font:11px DejaVu Sans Mono,Menlo,monospace;fill:#222}.stays{fill:#666}.to{font-weight:600}
-.line{fill:none;stroke-width:1.3}
-.c0{stroke:#0b6e99}.c1{stroke:#9a4a00}.c2{stroke:#5b3fa0}.c3{stroke:#00734f}
-.c4{stroke:#a1255b}.c5{stroke:#5a5f00}.c6{stroke:#7a3b2e}.c7{stroke:#2f4fa8}
-.f0{fill:#0b6e99}.f1{fill:#9a4a00}.f2{fill:#5b3fa0}.f3{fill:#00734f}
-.f4{fill:#a1255b}.f5{fill:#5a5f00}.f6{fill:#7a3b2e}.f7{fill:#2f4fa8}
-@media (prefers-color-scheme:dark){
-.page{fill:#15181c}.box{fill:#1d2127;stroke:#9aa4b0}.outer{fill:#191c21;stroke:#77808b}
-.active{fill:#1d3a26}.active,.around{stroke:#5fce7e}.final{stroke:#9aa4b0}.title{fill:#f1f3f5}.row{fill:#d5dae0}.stays{fill:#98a1ac}
-.c0{stroke:#5cc2ee}.c1{stroke:#f0a25c}.c2{stroke:#b7a0f5}.c3{stroke:#4fd0a3}
-.c4{stroke:#f283b3}.c5{stroke:#cdd35a}.c6{stroke:#e29a86}.c7{stroke:#93adf7}
-.f0{fill:#5cc2ee}.f1{fill:#f0a25c}.f2{fill:#b7a0f5}.f3{fill:#4fd0a3}
-.f4{fill:#f283b3}.f5{fill:#cdd35a}.f6{fill:#e29a86}.f7{fill:#93adf7}}
-"""
 
 
 def to_svg(
@@ -56,8 +34,12 @@ def to_svg(
 ) -> str:
     """Draw a machine, or one of its states, as an SVG picture; states in `active` are highlighted."""
     root = machine.root if inside is None else inside
-    picture = _Picture(chart_boxes(root, depth), frozenset(active))
-    return picture.svg(title or machine.id)
+    return box_svg(chart_boxes(root, depth), title or machine.id, active)
+
+
+def box_svg(box: Box, title: str, active: Collection[Node] = ()) -> str:
+    """Draw boxes as an SVG picture."""
+    return _Picture(box, frozenset(active)).svg(title)
 
 
 @dataclass(slots=True)
@@ -196,18 +178,12 @@ class _Picture:
         """Return the picture as a document."""
         width = self._root.x + self._root.width + self._root.column + GAP
         height = self._root.y + self._root.height + GAP
-        size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
-        parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">',
-            f"<title>{escape(title)}</title>",
-            f"<style>{STYLE}</style>",
-            f'<rect class="page" width="{width:.0f}" height="{height:.0f}"/>',
-        ]
+        parts: list[str] = []
         for shape in self._root.walk():
             parts.extend(self._draw_box(shape))
         for shape, number, end in self._connections():
             parts.extend(self._draw_line(shape, number, end))
-        return "\n".join([*parts, "</svg>"]) + "\n"
+        return svg_page(title, width, height, parts)
 
     def _draw_box(self, shape: _Shape) -> Iterator[str]:
         box = shape.box
@@ -216,6 +192,7 @@ class _Picture:
         names += ["region"] if parent is not None and parent.type == PARALLEL else []
         if box.node in self._active:
             names.append("around" if shape.children else "active")
+        names += [box.mark] if box.mark else []
         radius = 5 if shape.children else 9
         about = f"<title>{escape(box.node.description)}</title>" if box.node.description else ""
         yield f'<rect class="{" ".join(names)}" {_place(shape)} rx="{radius}">{about}</rect>'
@@ -228,7 +205,7 @@ class _Picture:
     def _draw_row(self, shape: _Shape, number: int, row: Row) -> Iterator[str]:
         lines = shape.rows[number]
         y = shape.row_y(number) + 3.5
-        name = "row" if row.targets else "row stays"
+        name = f"row {row.mark or ('' if row.targets else 'stays')}".rstrip()
         for line in lines[: len(lines) - 1 if row.targets else len(lines)]:
             yield f"{_text(name, shape, y)}{escape(line)}</text>"
             y += LINE

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Unpack
 
-from antiphon.chart.explore.graph import Edge, Graph, Options, Vertex, explore
+from antiphon.chart.explore.graph import Edge, Graph, Vertex, explore
 from antiphon.chart.explore.labels import guard_label, transition_label, written_transitions
+from antiphon.chart.explore.offers import Options
 from antiphon.chart.explore.paths import StatePath, path_along
 from antiphon.chart.explore.reachability import connected_states
 from antiphon.chart.machine import Machine
@@ -43,7 +44,8 @@ def get_transition_paths(machine: Machine[Any, Any], **options: Unpack[Options])
     on_edges = {transition for vertex in graph for edge in vertex.edges for transition in edge.transitions}
     tours = _tours(graph, on_edges - graph.taken_at_start) or [(graph.start, [])]
     missing = [transition for transition in written if transition not in graph.transitions]
-    unreached = {transition: _reason(transition, graph) for transition in missing}
+    are_open = "choices" in options
+    unreached = {transition: _reason(transition, graph, are_open) for transition in missing}
     return TransitionPaths(tuple(path_along(graph, start, tour) for start, tour in tours), unreached)
 
 
@@ -92,8 +94,8 @@ def _way_back(came: dict[str, tuple[str, Edge] | None], key: str) -> list[Edge]:
     return edges[::-1]
 
 
-def _reason(transition: Transition, graph: Graph) -> str:
-    """Explain why a transition was never taken, as far as can be seen from outside."""
+def _reason(transition: Transition, graph: Graph, are_open: bool) -> str:
+    """Explain why a transition was never taken, as far as can be seen from outside; open guards may hold or not."""
     source = transition.source
     type = transition.event_type
     guard = transition.config.get("guard")
@@ -103,6 +105,6 @@ def _reason(transition: Transition, graph: Graph) -> str:
         return f"the state {source.id!r} never reaches its end"
     if type and not any(matches_descriptor(offered, type) for offered in graph.offered):
         return f"no event {type!r} ever comes"
-    if guard is not None:
+    if guard is not None and not are_open:
         return f"its guard {guard_label(guard)!r} never holds when its turn comes"
     return "another transition always comes first"

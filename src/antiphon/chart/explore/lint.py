@@ -23,7 +23,7 @@ RULES: Mapping[str, str] = {
     "never-entered": "no chain of transitions leads to the state",
     "never-taken": "the transition comes after one without a guard for the same event",
     "same-guard": "two transitions for the same event have the same guard, so the second is never taken",
-    "dead-end": "nothing leads out of the state, and it is not final",
+    "dead-end": "the state reacts to nothing, and it is not final",
     "final-with-transitions": "a final state has transitions, which are never taken",
     "endless": "transitions without an event and without a guard lead in a circle",
     "unstorable-context": "a value of the context cannot be stored as JSON",
@@ -192,11 +192,12 @@ def _ends(node: Node) -> Iterator[LintProblem]:
     transitions = list(written_transitions(node))
     if node.type == FINAL and transitions:
         yield LintProblem("final-with-transitions", node_path(node), "a final state takes no transitions")
-    if node.states or node.type == FINAL or node.is_history:
+    if node.states or node.type == FINAL or node.is_history or node.parent is None:
         return
-    line = [node, *node.ancestors()]
-    if not any(transition.targets for state in line for transition in written_transitions(state)):
-        yield LintProblem("dead-end", node_path(node), "nothing leads out, and the state is not final")
+    # A state that reacts to events and stays is where a machine may rest for ever; one that reacts to none is not.
+    reactions = [each for state in (node, *node.ancestors()) for each in written_transitions(state)]
+    if all(transition.is_forbidden for transition in reactions):
+        yield LintProblem("dead-end", node_path(node), "reacts to nothing, and is not final")
 
 
 def _circles(root: Node) -> Iterator[LintProblem]:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Unpack
 
-from antiphon.chart.explore.graph import LIMIT, Edge, ExplorationError, Graph, Options, Vertex, get_adjacency
+from antiphon.chart.explore.graph import LIMIT, Edge, ExplorationError, Graph, Vertex, get_adjacency
 from antiphon.chart.explore.labels import EventLabels, value_label
+from antiphon.chart.explore.offers import Options
 from antiphon.chart.explore.situation import MachineTurn, Situation, enter, take, take_next
 from antiphon.chart.machine import Machine
 from antiphon.chart.snapshot import Snapshot

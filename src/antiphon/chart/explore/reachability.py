@@ -2,8 +2,9 @@
 
 from typing import Any, Unpack
 
-from antiphon.chart.explore.graph import Options, explore
+from antiphon.chart.explore.graph import explore
 from antiphon.chart.explore.labels import written_transitions
+from antiphon.chart.explore.offers import Options
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import COMPOUND, PARALLEL, Node
 

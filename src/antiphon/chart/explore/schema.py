@@ -101,6 +101,9 @@ _STATE: Schema = {
 _OPTIONS: Schema = {
     "maxIterations": _describe({"type": "number", "minimum": 1}, "How many rounds a step may take."),
     "regionLocal": _describe({"type": "boolean"}, "Whether a transition into one region leaves the others alone."),
+    "scxml": _describe(
+        {"enum": [True, False, "lca"]}, "Whether steps follow SCXML; `lca`: except that domains may be parallel."
+    ),
 }
 
 _ROOT: Schema = {
@@ -113,7 +116,7 @@ _ROOT: Schema = {
     "$schema": _describe({"type": "string"}, "Where this schema is, for editors."),
 }
 
-_INITIAL: Schema = {"target": {"type": "string"}, "actions": _ref("actions"), **_NOTES}
+_INITIAL: Schema = {"target": _one_or_many({"type": "string"}), "actions": _ref("actions"), **_NOTES}
 
 CHART_SCHEMA: Schema = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -202,6 +202,8 @@ class ErrorInfo(TypedDict):
     code: str
     message: str
     recoverable: bool
+    # How long the provider asks to wait before the next request.
+    retryAfterMs: NotRequired[float]
 
 
 class MergeProposal(TypedDict):

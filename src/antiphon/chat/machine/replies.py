@@ -278,11 +278,12 @@ def add_spending(context: FlowContext, event: Spending) -> FlowContext:
 def error_to_json(error: object) -> ErrorInfo:
     """Return an error of any kind as data."""
     if isinstance(error, Mapping):
-        return {
+        info: ErrorInfo = {
             "code": error.get("code", "reply_failed"),
             "message": str(error.get("message", "")),
             "recoverable": error.get("recoverable", True),
         }
+        return info if error.get("retryAfterMs") is None else {**info, "retryAfterMs": error["retryAfterMs"]}
     return {"code": "reply_failed", "message": str(error), "recoverable": True}
 
 

@@ -22,7 +22,9 @@ KINDS = ("actions", "guards", "actors", "delays")
 def add_check(commands: Subcommands) -> None:
     """Add the subcommand."""
     parser = commands.add("check", check, "print all problems of charts, as file:place: problem", json=True)
-    parser.add_argument("charts", metavar="CHART", nargs="+", help="JSON or YAML file, machine, or module:machine")
+    parser.add_argument(
+        "charts", metavar="CHART", nargs="+", help="JSON, YAML or SCXML file, machine, or module:machine"
+    )
     parser.add_argument(
         "--functions",
         metavar="MODULE",

@@ -2,15 +2,18 @@
 
 import argparse
 
-from antiphon.chart.errors import ChartError
+from antiphon.chart.errors import EngineError
 from antiphon.cli.chart.checking import add_check
+from antiphon.cli.chart.comparing import add_diff
+from antiphon.cli.chart.converting import add_convert
 from antiphon.cli.chart.drawing import add_draw
 from antiphon.cli.chart.exploring import add_paths
 from antiphon.cli.charts import ChartFileError
 from antiphon.cli.frame import CliCommand, UsageError
 from antiphon.cli.options import Subcommands, run_subcommand
+from antiphon.runtime.errors import StoreError
 
-EPILOG = """A chart is a JSON or YAML file, the name of a machine of Antiphon, or module:machine.
+EPILOG = """A chart is a JSON, YAML or SCXML file, the name of a machine of Antiphon, or module:machine.
 
 examples:
   antiphon chart check door.json
@@ -18,6 +21,8 @@ examples:
   antiphon chart draw streaming --at idle
   antiphon chart draw debate --as table
   antiphon chart paths door.json
+  antiphon chart diff released/door.json door.json --db threads.db
+  antiphon chart convert door.scxml door.json
 """
 
 
@@ -27,13 +32,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_check(commands)
     add_draw(commands)
     add_paths(commands)
+    add_diff(commands)
+    add_convert(commands)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run a subcommand."""
+    """Run a subcommand; exit code 1 says that it found something, 2 that it could not."""
     try:
         return run_subcommand(options)
-    except (ChartError, ChartFileError) as error:
+    except (EngineError, ChartFileError, StoreError) as error:
         raise UsageError(str(error)) from error
 
 

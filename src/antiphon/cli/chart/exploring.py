@@ -7,15 +7,16 @@ from typing import Any
 
 from antiphon.chart.explore.choices import Choices, child_events, open_guards
 from antiphon.chart.explore.coverage import get_transition_paths
-from antiphon.chart.explore.graph import ExplorationError, Options, known_events
 from antiphon.chart.explore.labels import transition_label, value_label
+from antiphon.chart.explore.offers import Options, known_events
 from antiphon.chart.explore.paths import StatePath, get_shortest_paths
+from antiphon.chart.explore.reachability import unreachable_states
+from antiphon.chart.explore.structure import without_functions
 from antiphon.chart.machine import Machine, create_machine
-from antiphon.chart.nodes import Transition
+from antiphon.cli.chart.path_output import FoundPaths, print_paths, print_paths_as_json, write_tests
 from antiphon.cli.charts import find_machine, function_names, placeholders
-from antiphon.cli.frame import DONE, FAILED, UsageError, print_lines
+from antiphon.cli.frame import DONE, FAILED, UsageError
 from antiphon.cli.options import Subcommands
-from antiphon.cli.render.text_width import sanitize_line
 
 GUARDS = ("both", "hold", "real")
 
@@ -24,12 +25,15 @@ def add_paths(commands: Subcommands) -> None:
     """Add the subcommand."""
     about = "print paths of events that visit every state, or take every transition"
     parser = commands.add("paths", paths, about, json=True)
-    parser.add_argument("chart", metavar="CHART", help="JSON or YAML file, machine, or module:machine")
+    parser.add_argument("chart", metavar="CHART", help="JSON, YAML or SCXML file, machine, or module:machine")
     help = "what the paths reach together (default: transitions)"
     parser.add_argument("--cover", choices=("states", "transitions"), default="transitions", help=help)
     help = "guards hold or not, in every way; hold; or are the functions of module:machine (default: both)"
     parser.add_argument("--guards", choices=GUARDS, default="both", help=help)
     parser.add_argument("--to", metavar="STATE", help="only the shortest path to this state, such as a.b")
+    help = "text, JSON, or tests for pytest, with handlers to fill in (default: text)"
+    parser.add_argument("--as", dest="form", choices=("text", "json", "pytest"), default="text", help=help)
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="new file to write the tests to")
     parser.add_argument(
         "--payloads", type=Path, metavar="FILE", help='JSON object: payloads to try by type of event, {"OPEN": [{…}]}'
     )
@@ -37,6 +41,8 @@ def add_paths(commands: Subcommands) -> None:
 
 def paths(options: argparse.Namespace) -> int:
     """Print paths; exit code 1 if a transition is never taken, or a state never reached."""
+    if options.output is not None and options.form != "pytest":
+        raise UsageError("-o is for tests; add --as pytest")
     machine = find_machine(options.chart)
     exploration: Options = {"payloads": _payloads(options.payloads)} if options.payloads is not None else {}
     if options.guards != "real":
@@ -45,33 +51,35 @@ def paths(options: argparse.Namespace) -> int:
     if options.guards == "both":
         exploration["choices"] = Choices()
         machine = open_guards(machine, exploration["choices"])
-    try:
-        found, missing = _explore(machine, options, exploration)
-    except ExplorationError as error:
-        raise UsageError(str(error)) from error
-    _print(found, missing, is_json=options.json)
-    return FAILED if missing else DONE
+    result = _explore(machine, options, exploration)
+    if options.form == "pytest":
+        write_tests(result, options.output)
+    elif options.json or options.form == "json":
+        print_paths_as_json(result)
+    else:
+        print_paths(result)
+    return FAILED if result.missing else DONE
 
 
 def _without_functions(machine: Machine[Any, Any]) -> Machine[Any, Any]:
     """Return the chart of a machine with placeholders for its functions."""
-    config = machine.config
-    if callable(config.get("context")):
-        config = {**config, "context": {}}
+    config = without_functions(machine.config)
     return create_machine(config, **placeholders(function_names(config)))
 
 
-def _explore(
-    machine: Machine[Any, Any], options: argparse.Namespace, exploration: Options
-) -> tuple[list[StatePath], dict[str, str]]:
-    """Return the paths, and the reasons why transitions or states are in none of them."""
+def _explore(machine: Machine[Any, Any], options: argparse.Namespace, exploration: Options) -> FoundPaths:
     if options.to is not None:
-        found = get_shortest_paths(machine, to_state=lambda snapshot: snapshot.matches(options.to), **exploration)
-        return found[:1], {} if found else {options.to: "never reached"}
+        nearest = get_shortest_paths(machine, to_state=lambda snapshot: snapshot.matches(options.to), **exploration)
+        return FoundPaths(machine, nearest[:1], {} if nearest else {options.to: "never reached"})
     if options.cover == "states":
-        return _paths_to_states(machine, exploration), {}
+        missing = dict.fromkeys(unreachable_states(machine, **exploration), "never entered")
+        return FoundPaths(machine, _paths_to_states(machine, exploration), missing)
     result = get_transition_paths(machine, **exploration)
-    return list(result.paths), {_place(transition): reason for transition, reason in result.unreached.items()}
+    missing = {
+        f"{transition.source.id}: {transition_label(transition)}": reason
+        for transition, reason in result.unreached.items()
+    }
+    return FoundPaths(machine, list(result.paths), missing)
 
 
 def _paths_to_states(machine: Machine[Any, Any], exploration: Options) -> list[StatePath]:
@@ -80,27 +88,6 @@ def _paths_to_states(machine: Machine[Any, Any], exploration: Options) -> list[S
     for path in get_shortest_paths(machine, **exploration):
         by_value.setdefault(value_label(path.state.value), path)
     return list(by_value.values())
-
-
-def _place(transition: Transition) -> str:
-    return f"{transition.source.id}: {transition_label(transition)}"
-
-
-def _print(found: list[StatePath], missing: dict[str, str], *, is_json: bool) -> None:
-    if is_json:
-        record = {"paths": [_record(path) for path in found], "missing": missing}
-        print_lines([json.dumps(record, indent=2, default=str)])
-    else:
-        lines = [*map(str, found), *(f"not taken: {place}: {reason}" for place, reason in missing.items())]
-        print_lines([sanitize_line(line) for line in lines])
-
-
-def _record(path: StatePath) -> dict[str, Any]:
-    steps = [
-        {"event": step.event, "guards": guards, "value": step.snapshot.value}
-        for step, guards in zip(path.steps, path.guards, strict=True)
-    ]
-    return {"start": path.start.value, "steps": steps}
 
 
 def _payloads(path: Path) -> dict[str, list[dict[str, Any]]]:

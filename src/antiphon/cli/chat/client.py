@@ -1,6 +1,6 @@
 """Client of one chat: sends messages and prints what follows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -18,6 +18,7 @@ from antiphon.threads.errors import NothingSaid, PlanOpen, Refused, UnknownReque
 from antiphon.threads.kinds import Json, Record
 
 CHAT = "chat"
+WITHOUT_IMAGES = "local:"  # models of this provider are loaded without their part for pictures
 RESUMING = "the process of this reply was lost; continuing it"
 Listener = Callable[[Activity], None]
 
@@ -25,13 +26,21 @@ Listener = Callable[[Activity], None]
 class ChatClient:
     """A chat, created with its first message."""
 
-    def __init__(self, app: Window, view: TextView, config: Json, listener: Listener | None = None) -> None:
+    def __init__(
+        self,
+        app: Window,
+        view: TextView,
+        config: Json,
+        listener: Listener | None = None,
+        attached: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
         self.app = app
         self.view = view
         self.config = dict(config)
         self.models = models_of(app)  # None on another machine, whose server checks them
         self.thread: str | None = None
         self._listener = listener
+        self._attached = attached  # parts that go with the first message
         self._window = as_client(app)  # of the server that runs the chat, which outlives this window
         if self._window is not None:
             self._window.on_restart = view.line
@@ -44,17 +53,33 @@ class ChatClient:
         return hasattr(self.app, "connection")
 
     async def say(self, text: str) -> ReplyStats:
-        """Send a message and print the reply."""
+        """Send a message, with what is attached to it, and print the reply."""
         self._is_stopping = False
+        parts = self._parts(text)
         if self.thread is None:
             self.thread = await self.app.threads.create(CHAT, **{**settings_for(self.config["model"]), **self.config})
         try:
-            receipt = await self.app.threads.say(self.thread, text)
+            receipt = await self.app.threads.say(self.thread, text, parts=parts)
         except PlanOpen as error:
             raise _planned(error) from error
+        self._attached = ()
         if self._is_stopping:
             await self.stop()
         return await self._print(receipt.seq - 1)
+
+    def _parts(self, text: str) -> list[Mapping[str, Any]] | None:
+        """Return the parts of a message that has attachments; raise `Refused` if the model takes no pictures."""
+        if not self._attached:
+            return None
+        model = self.config["model"]
+        if model.startswith(WITHOUT_IMAGES) and any(part["type"] == "image" for part in self._attached):
+            raise Refused(f"{model} takes no pictures; choose another model with -m")
+        parts: list[Mapping[str, Any]] = [{"type": "text", "text": text}] if text else []
+        for part in self._attached:
+            # Some formats join texts as they are.
+            is_joined = bool(parts) and part["type"] == "text"
+            parts.append({**part, "text": f"\n\n{part['text']}"} if is_joined else part)
+        return parts
 
     async def answer(self, stats: ReplyStats, decision: PermissionDecision | LimitDecision) -> ReplyStats:
         """Answer a request for permission, or the question at a limit, and print what follows."""

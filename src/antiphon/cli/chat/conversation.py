@@ -34,7 +34,7 @@ async def _hold(options: argparse.Namespace) -> int:
         suggest = ChatSuggestions(client, COMMANDS).suggest
         with (
             Signals() as signals,
-            open_lines(signals, is_plain=options.plain, has_history=True, suggest=suggest) as lines,
+            open_lines(signals, is_plain=options.plain, has_history=not options.no_store, suggest=suggest) as lines,
         ):
             terminal = Terminal(client, lines, signals)
             uses_choice = options.model or client.thread is None

@@ -4,11 +4,12 @@ import argparse
 import asyncio
 import sys
 
+from antiphon.cli.chat.answer import form_answer
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.chat.session import chat_view, open_chat
 from antiphon.cli.chat.terminal import Terminal
 from antiphon.cli.default_model import choose_model, describe
-from antiphon.cli.frame import DONE, FAILED, INTERRUPTED
+from antiphon.cli.frame import DONE, FAILED, INTERRUPTED, print_error, print_note
 from antiphon.cli.input.lines import TerminalLines
 from antiphon.cli.input.signals import Signals
 from antiphon.cli.input.waiting import WaitAbandoned
@@ -40,8 +41,16 @@ async def _ask(options: argparse.Namespace, question: str) -> int:
             except WaitAbandoned:
                 return INTERRUPTED
         code = EXIT_CODES.get(stats.status or "", FAILED)
+        answer = form_answer(options.request.answer, "".join(stats.text))
+        if code == DONE and answer.problems:
+            code = print_error("chat", f"the answer does not fit the schema: {'; '.join(answer.problems)}", FAILED)
         if output is not None:
-            output.end(_end_facts(stats, client.thread, client.config["model"], code))
+            facts = _end_facts(stats, client.thread, client.config["model"], code)
+            output.end({**facts, "value": answer.value} if options.request.answer.schema is not None else facts)
+        elif options.request.answer.is_held:
+            view.markdown(answer.text)
+        if options.usage:
+            print_note(stats.usage_line(client.config["model"]))
         return code
 
 

@@ -21,6 +21,8 @@ class ReplyStats:
     last_at: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    cached: int = 0  # of the input, read from the provider's cache
+    reasoning: int = 0  # of the output
     cost_usd: float = 0.0
     is_priced: bool = True
     replies: int = 0
@@ -90,6 +92,8 @@ class ReplyStats:
         usage = facts.get("usage") or {}
         self.tokens_in += usage.get("input", 0)
         self.tokens_out += usage.get("output", 0)
+        self.cached += usage.get("cachedRead", 0)
+        self.reasoning += usage.get("reasoning", 0)
         if facts.get("costUsd") is None:
             self.is_priced = False
         else:
@@ -111,6 +115,12 @@ class ReplyStats:
         if self.first_ms is not None:
             facts.append(f"first token after {self.first_ms / 1000:.1f} s")
         return " · ".join(facts)
+
+    def usage_line(self, model: str) -> str:
+        """Format the tokens of all kinds and the cost as one line."""
+        tokens_in = f"{plural(self.tokens_in, 'token')} in ({self.cached:,} cached)"
+        tokens_out = f"{self.tokens_out:,} out ({self.reasoning:,} reasoning)"
+        return f"usage: {model} · {tokens_in} · {tokens_out} · {self.cost_text}"
 
     @property
     def cost_text(self) -> str:

@@ -8,13 +8,14 @@ from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from typing import Any
 
-from antiphon.cli.chat.client import ChatClient, Listener
+from antiphon.cli.chat.client import CHAT, ChatClient, Listener
 from antiphon.cli.chat.window import open_chat_window
+from antiphon.cli.config.settings import load_config
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.foreign_models import allow_models
 from antiphon.cli.lookup import LAST, find_thread
 from antiphon.cli.options import store_file
-from antiphon.cli.render.plain import NullView, PlainView, TextView, can_draw
+from antiphon.cli.render.plain import HeldView, NullView, PlainView, TextView, can_draw
 from antiphon.cli.windows.access import is_from_file
 from antiphon.threads.foreign_models import needs_naming
 
@@ -29,18 +30,21 @@ async def open_chat(
     stays: bool = False,
 ) -> AsyncIterator[ChatClient]:
     """Open the store, the models and the tools, and find the thread to continue; a window that `stays` is held open."""
+    user_config = load_config()
     config: dict[str, Any] = {
         "model": choice.reference,
         "system": options.system,
-        "consent": {"mode": options.mode or "ask"},
-        **_limits(options),
+        "consent": {"mode": options.mode or user_config.get(CHAT, "mode") or "ask"},
+        **_limits(options, user_config.get(CHAT, "max-cost")),
     }
+    if options.request.settings:
+        config["settings"] = {"options": dict(options.request.settings)}
     async with open_chat_window(options, stays=stays) as (window, tools, problems):
         if options.mcp is not None:
             config["tools"] = tools
         for problem in problems:
             view.line(problem, "error")
-        client = ChatClient(window, view, config, listener)
+        client = ChatClient(window, view, config, listener, options.request.parts)
         await _continue(options, client, choice.reference if options.model else None)
         await _set_limits(client, _limits(options))
         if client.thread is not None and options.mode is not None:
@@ -50,10 +54,10 @@ async def open_chat(
         yield client
 
 
-def _limits(options: argparse.Namespace) -> dict[str, Any]:
+def _limits(options: argparse.Namespace, default_cost: float | None = None) -> dict[str, Any]:
     limits = {
         "maxToolRounds": options.max_tool_rounds,
-        "maxCostUsd": options.max_cost,
+        "maxCostUsd": options.max_cost or default_cost,
         "maxWallMs": round(options.max_time * 1000) if options.max_time is not None else None,
     }
     return {name: limit for name, limit in limits.items() if limit is not None}
@@ -87,11 +91,24 @@ def chat_view(options: argparse.Namespace, *, is_question: bool) -> TextView:
     """Return the view for the options and the output."""
     if options.json:
         return NullView()
+    if is_question and options.request.answer.is_held:
+        return HeldView(sys.stdout, sys.stderr)
+    config = load_config()
+    thinking = _flag(options.thinking, config.get(CHAT, "thinking"))
     if is_question and not sys.stdout.isatty():
-        return PlainView(sys.stdout, sys.stderr, show_thinking=options.thinking)
-    if options.plain or not can_draw(sys.stdout, os.environ) or find_spec("rich") is None:
-        return PlainView(sys.stdout, show_thinking=options.thinking)
+        return PlainView(sys.stdout, sys.stderr, show_thinking=thinking)
+    if (
+        _flag(options.plain, config.get(CHAT, "plain"))
+        or not can_draw(sys.stdout, os.environ)
+        or find_spec("rich") is None
+    ):
+        return PlainView(sys.stdout, show_thinking=thinking)
     # Imported here because rich is slow to load.
     from antiphon.cli.render.rich import rich_view
 
-    return rich_view(show_thinking=options.thinking)
+    return rich_view(show_thinking=thinking)
+
+
+def _flag(option: bool | None, setting: bool | None) -> bool:
+    """Return an option that was used, else the setting."""
+    return bool(setting if option is None else option)

@@ -10,12 +10,11 @@ from antiphon.cli.chat.merge import finish_merge, merge
 from antiphon.cli.chat.outline import branch_lines, checkpoint_lines
 from antiphon.cli.chat.reply_stats import format_tokens
 from antiphon.cli.chat.terminal import Quit, Terminal
-from antiphon.cli.default_model import describe
+from antiphon.cli.default_model import describe, resolve_model
 from antiphon.cli.exports import write_export
 from antiphon.cli.input.external_editor import EditorError
 from antiphon.cli.input.lines import EDITING_KEYS
 from antiphon.money import format_usd
-from antiphon.providers.local.sources import absolute_reference
 from antiphon.threads.errors import Refused
 from antiphon.threads.kinds import Json, Record
 
@@ -131,7 +130,7 @@ async def _merge(terminal: Terminal, words: Words) -> None:
 async def _model(terminal: Terminal, words: Words) -> None:
     client = terminal.client
     if words:
-        reference = absolute_reference(words[0])
+        reference = resolve_model(words[0])
         if client.models is not None:
             client.models.open(reference)  # fails on an unknown model
         if client.thread is not None:

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from antiphon.cli.frame import UsageError
@@ -16,13 +17,15 @@ from antiphon.tools.mcp.toolbox import McpTools
 if TYPE_CHECKING:
     from antiphon.app import App
 
+MEMORY = ":memory:"
+
 
 @asynccontextmanager
 async def open_chat_window(
     options: argparse.Namespace, *, stays: bool
 ) -> AsyncIterator[tuple[Window, Sequence[OfferedTool], Sequence[str]]]:
     """Open the threads, with the tools of MCP servers, and with the problems of those that have not started."""
-    store = store_file(options)
+    store: Path | str = MEMORY if options.no_store else store_file(options)
     boxes: list[McpTools] = []
 
     @asynccontextmanager
@@ -37,12 +40,20 @@ async def open_chat_window(
 
     if options.mcp is not None and getattr(options, "server", None) is not None:
         raise UsageError("--mcp starts servers of this machine; remove it, or --server")
+    if options.no_store:
+        async with open_app() as app:
+            yield app, *_tools_of(boxes)
+        return
     opening = window_opening(options.servers) if stays or options.servers else None
-    async with open_window(options, store, open_app, starts=True, opening=opening) as window:
+    async with open_window(options, Path(store), open_app, starts=True, opening=opening) as window:
         client = as_client(window)
         if client is not None:
             yield window, client.tools, client.problems
         else:
-            tools = [tool for box in boxes for tool in box.tools]
-            problems = [f"{problem.server}: {problem.message}" for box in boxes for problem in box.problems]
-            yield window, tools, problems
+            yield window, *_tools_of(boxes)
+
+
+def _tools_of(boxes: Sequence[McpTools]) -> tuple[Sequence[OfferedTool], Sequence[str]]:
+    """Return the tools of MCP servers, and the problems of those that have not started."""
+    tools = [tool for box in boxes for tool in box.tools]
+    return tools, [f"{problem.server}: {problem.message}" for box in boxes for problem in box.problems]

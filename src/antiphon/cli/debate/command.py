@@ -7,17 +7,17 @@ from functools import partial
 from typing import Any
 
 from antiphon.app import App
-from antiphon.cli.debate.environment import announce, check_models, load_prices, open_output, price_file
+from antiphon.cli.debate.environment import announce, load_prices, open_models, open_output, price_file
 from antiphon.cli.debate.options import EXAMPLES, add_options, debate_settings, format_problems
 from antiphon.cli.debate.start import find_debate, prepare, refuse_settings
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.exports import check_target, write_export
 from antiphon.cli.frame import CliCommand, UsageError
-from antiphon.cli.options import existing_store, store_file, used_flags
+from antiphon.cli.options import store_file, used_flags
 from antiphon.cli.windows.access import open_window
 from antiphon.cli.windows.opening import window_opening
+from antiphon.cli.windows.remote import explain_loss, refuse_local_options
 from antiphon.debate import InvalidConfig
-from antiphon.providers.registry import Models
 
 # Options of new debates only; models are also named for those from a file.
 FOR_NEW = (
@@ -25,9 +25,13 @@ FOR_NEW = (
     "max_tokens", "context", "config",
 )  # fmt: skip
 
+# Options of this machine, which a server elsewhere does not take.
+LOCAL = ("store", "prices")
+
 
 def run(options: argparse.Namespace) -> int:
     """Hold a debate, or continue one."""
+    refuse_local_options(options, LOCAL)
     _check_export(options)
     if options.resume is not None:
         _check_resume(options)
@@ -54,20 +58,18 @@ def _check_resume(options: argparse.Namespace) -> None:
 
 
 async def _hold(options: argparse.Namespace, settings: dict[str, Any] | None, choice: ModelChoice | None) -> int:
-    store = existing_store(options) if settings is None else store_file(options)
-    stored = await find_debate(store, options.resume) if settings is None else None
+    stored = await find_debate(options) if settings is None else None
+    store = store_file(options)
     output = open_output(options)
     prices = load_prices(options.prices)
-    models = Models()
-    if settings is not None:
-        await check_models(models, settings, prices)
+    models = await open_models(settings if options.server is None else None, prices)
     if choice is not None:
         output.note(announce(choice))
     opening = window_opening(prices=price_file(options.prices))
     make_app = partial(App, store, models=models, prices=prices)
     async with open_window(options, store, make_app, starts=True, releases=True, opening=opening) as window:
         id = stored.id if stored is not None else await window.threads.create("debate", **(settings or {}))
-        with closing(output):
+        with closing(output), explain_loss(options, f"debate --resume {id}"):
             is_from_file = stored is not None and stored.is_from_file
             controller, begin, after = await prepare(window, id, output, options, is_from_file=is_from_file)
             code = await controller.run(begin, after)

@@ -29,9 +29,18 @@ def debate_models(config: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(reference(speaker["model"]) for speaker in speakers))
 
 
-async def check_models(models: Models, settings: dict[str, Any], prices: Prices) -> None:
-    """Raise before anything is stored if a model is unknown, has no key, or has no price for the limit."""
-    config = complete(settings)
+async def open_models(settings: dict[str, Any] | None, prices: Prices) -> Models:
+    """Return the models of this machine.
+
+    Raise before anything is stored if a model of a new debate is unknown, has no key, or has no price for the limit.
+    """
+    models = Models()
+    if settings is not None:
+        await _check_models(models, complete(settings), prices)
+    return models
+
+
+async def _check_models(models: Models, config: Mapping[str, Any], prices: Prices) -> None:
     for name in debate_models(config):
         model = await models.check(name)
         if config["costLimit"] is not None and prices.price(model) is None:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from antiphon.cli.default_model import SCRIPTED, ModelChoice, choose_model, context_limit
+from antiphon.cli.default_model import SCRIPTED, ModelChoice, choose_model, context_limit, resolve_model
 from antiphon.cli.lookup import ID_HELP
-from antiphon.cli.options import add_no_server, add_store
+from antiphon.cli.options import add_server, add_store
 from antiphon.cli.render.units import plural
+from antiphon.cli.windows.remote import choose_remote_model
 from antiphon.debate import FORMATS, POSITIONS, FieldProblem, InvalidConfig, problems_with
 from antiphon.debate.settings import merged_settings
-from antiphon.providers.local.sources import absolute_reference
 
 SCRIPTED_DEBATE = "scripted:debate"
 # The judge gets four times the transcript of a debater, and every prompt needs room for a reply.
@@ -78,7 +78,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--plain", action="store_true", help="print plain text, each turn when it is complete")
     add("--prices", type=Path, metavar="FILE", help="price file (default: ANTIPHON_PRICES)")
     add_store(parser)
-    add_no_server(parser)
+    add_server(parser)
 
 
 def _number(text: str) -> Any:
@@ -93,17 +93,18 @@ def debate_settings(options: argparse.Namespace) -> tuple[dict[str, Any], ModelC
     settings = merged_settings(options.config, _flags(options))
     problems: list[FieldProblem] = []
     choice = None
-    models: list[str] | None = [absolute_reference(model) for model in options.model or ()]
+    models: list[str] | None = [resolve_model(model) for model in options.model or ()]
     if options.participants:
         settings["participants"] = _participants(options.participants, settings.get("format"))
         models = models or (settings["models"] if isinstance(settings.get("models"), list) else None)
     if not models and (options.participants or not (settings.get("participants") or settings.get("models"))):
-        choice = _choose()
+        choice = _choose(options)
         models = [choice.reference]
     if models:
         problems += _assign_models(settings, models)
     _set_judge(settings, options)
-    _limit_context(settings)
+    if options.server is None:  # a server elsewhere knows the windows of its models
+        _limit_context(settings)
     problems += problems_with(settings)
     if problems:
         raise InvalidConfig(list(dict.fromkeys(problems)))
@@ -135,8 +136,10 @@ def _flags(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _choose() -> ModelChoice:
-    choice = choose_model()
+def _choose(options: argparse.Namespace) -> ModelChoice:
+    if options.server is not None:
+        return choose_remote_model(options, None, SCRIPTED_DEBATE)
+    choice = choose_model(command="debate")
     return replace(choice, reference=SCRIPTED_DEBATE) if choice.reference == SCRIPTED else choice
 
 
@@ -173,7 +176,7 @@ def _assign_models(settings: dict[str, Any], models: list[str]) -> list[FieldPro
 
 
 def _set_judge(settings: dict[str, Any], options: argparse.Namespace) -> None:
-    judge_model = options.judge and absolute_reference(options.judge)
+    judge_model = options.judge and resolve_model(options.judge)
     flags = {"model": judge_model, "evaluationCriteria": options.criteria}
     changes = {key: value for key, value in flags.items() if value is not None}
     judge = settings.get("judge")

@@ -198,10 +198,11 @@ def write_verdict(out: TextIO, debate: DebateState, cells: int = COLUMNS) -> Non
 
 def next_step(debate: DebateState) -> str:
     """Return a hint on how to show, export or continue the debate."""
+    place = debate.place
     if debate.is_over:
-        return f"show it with: antiphon debates show {debate.id}; export it with: antiphon debates export {debate.id}"
+        return f"show it with: antiphon debates show {place}; export it with: antiphon debates export {place}"
     if debate.is_at_cost_limit:
-        return f"continue with: antiphon debate --resume {debate.id} --limit USD"
+        return f"continue with: antiphon debate --resume {place} --limit USD"
     if debate.state == "error" and not debate.can_retry:
-        return f"show it with: antiphon debates show {debate.id}"
-    return f"continue with: antiphon debate --resume {debate.id}"
+        return f"show it with: antiphon debates show {place}"
+    return f"continue with: antiphon debate --resume {place}"

@@ -5,9 +5,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
-from antiphon.app import open_library
 from antiphon.cli.debate.controller import RAISE_LIMIT, DebateController
 from antiphon.cli.debate.environment import debate_models
 from antiphon.cli.debate.plain_view import DebateOutput, next_step
@@ -16,7 +14,9 @@ from antiphon.cli.foreign_models import allow_models
 from antiphon.cli.frame import UsageError
 from antiphon.cli.lookup import find_thread
 from antiphon.cli.options import used_flags
+from antiphon.cli.windows.access import open_records
 from antiphon.cli.windows.types import AnyThreads, Window, as_client
+from antiphon.threads.library import Library
 
 StartDebate = Callable[[], Awaitable[object]]
 DEBATE = "debate"
@@ -30,11 +30,12 @@ class StoredDebate:
     is_from_file: bool
 
 
-async def find_debate(store: Path, prefix: str) -> StoredDebate:
+async def find_debate(options: argparse.Namespace) -> StoredDebate:
     """Find the debate to continue by a prefix of its id, also while a server runs it."""
-    async with open_library(store) as library:
-        id = await find_thread(library, prefix, DEBATE)
-        return StoredDebate(id, await library.is_from_file(id))
+    async with open_records(options) as library:
+        id = await find_thread(library, options.resume, DEBATE)
+        # A server elsewhere does not say so, and refuses what a debate from a file may not do.
+        return StoredDebate(id, isinstance(library, Library) and await library.is_from_file(id))
 
 
 async def prepare(
@@ -43,6 +44,7 @@ async def prepare(
     """Return the controller of a debate, a function that starts or continues it, and the place to show it from."""
     threads = window.threads
     debate = DebateState.of(id, (await window.library.read(id, DEBATE)).content)
+    debate.server = options.server
     controller = DebateController(window, debate, output, is_interactive=output.is_drawn and sys.stdin.isatty())
     is_resumed = options.resume is not None
     after: int | str = 0

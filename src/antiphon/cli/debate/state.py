@@ -58,9 +58,15 @@ class DebateState:
     stopped_early: str | None = None
     error: Json | None = None
     retries: int = 0
+    server: str | None = None  # the address of a server elsewhere that holds it
     at: int = 0
     started_at: int | None = None
     _last_ended: DebateTurn | None = None
+
+    @property
+    def place(self) -> str:
+        """The arguments by which commands find the debate."""
+        return self.id if self.server is None else f"{self.id} --server {self.server}"
 
     @classmethod
     def of(cls, id: str, context: Json) -> "DebateState":

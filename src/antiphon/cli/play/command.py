@@ -25,7 +25,8 @@ EPILOG = """With --chart, type one event per line: TYPE, TYPE {payload}, a JSON 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("--chart", type=Path, metavar="FILE", help="run the chart in a JSON file, by typing events")
+    help = "run the chart in a JSON, YAML or SCXML file, by typing events"
+    parser.add_argument("--chart", type=Path, metavar="FILE", help=help)
     parser.add_argument(
         "--deny", action="append", default=[], metavar="GUARD", help="with --chart: a guard that returns false"
     )

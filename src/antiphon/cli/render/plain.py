@@ -99,6 +99,16 @@ class PlainView:
             self._is_open = False
 
 
+class HeldView(PlainView):
+    """Plain text that is written as a whole, by `markdown`, when a reply is complete."""
+
+    def text(self, piece: str) -> None:
+        """Ignore it: the text comes again as a whole."""
+
+    def thinking(self, piece: str) -> None:
+        """Ignore it."""
+
+
 class NullView:
     """Shows nothing; used with `--json` and `--quiet`."""
 

@@ -31,6 +31,7 @@ class RunClient:
     ) -> None:
         self._threads = window.threads
         self._library = window.library
+        self._is_served = hasattr(window, "connection")
         self._client = as_client(window)  # of the server that runs it, which outlives this window
         if self._client is not None:
             self._client.on_restart = view.line
@@ -74,7 +75,7 @@ class RunClient:
         reasons = [request.reason for request in await self._threads.requests(self.id)]
         if PROVIDER_ERROR in reasons or "permission" not in reasons:
             return PROVIDER_ERROR in reasons
-        if self._client is not None:  # the server that asked still runs
+        if self._is_served:  # the server that asked still runs
             return False
         async for activity in self._threads.follow(self.id, self._after):
             await self._handle(activity)

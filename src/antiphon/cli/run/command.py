@@ -10,12 +10,12 @@ from antiphon.cli.input.signals import Signals
 from antiphon.cli.input.waiting import InterruptibleWait, WaitAbandoned
 from antiphon.cli.options import store_file, used_flags
 from antiphon.cli.run.dry_run import dry_run
-from antiphon.cli.run.environment import open_environment
 from antiphon.cli.run.flow import NewRun, ResumedRun, find_resumable_run, mode_in_force, open_run, run_to_end
 from antiphon.cli.run.options import (
     EXAMPLES,
     FOR_FOREIGN,
     FOR_NEW,
+    LOCAL,
     add_options,
     foreign_spec,
     run_plan,
@@ -24,16 +24,20 @@ from antiphon.cli.run.options import (
     stored_spec,
 )
 from antiphon.cli.run.output import RunOutput, leave
+from antiphon.cli.run.remote import open_run_environment, remote_spec
 from antiphon.cli.run.spec import RunSpec
+from antiphon.cli.windows.remote import explain_loss, refuse_local_options
 
 
 def run(options: argparse.Namespace) -> int:
     """Start a run, resume one, or only plan."""
+    refuse_local_options(options, LOCAL)
     if options.resume is not None:
         return _resume(options)
     try:
         task = run_task(options)
-        spec = run_spec(options)  # may ask whether the folder is trusted
+        # A folder of this machine may have to be trusted first.
+        spec = run_spec(options) if options.server is None else remote_spec(options)
         plan = run_plan(options, spec)
     except (KeyboardInterrupt, EOFError):
         return print_error("run", "interrupted; nothing was started", INTERRUPTED)
@@ -47,15 +51,16 @@ def _resume(options: argparse.Namespace) -> int:
     task = ["TASK"] if options.task else []
     if task or used_flags(options, [name for name in FOR_NEW if name not in FOR_FOREIGN]):
         _refuse([*used_flags(options, FOR_NEW), *task])
-    store = store_file(options)
-    stored = find_resumable_run(store, options.resume)
+    stored = find_resumable_run(options, store_file(options))
     if stored.is_from_file:
         # What reaches this machine is named by a person, not by a file.
         spec = foreign_spec(options, stored.config)
     else:
         _refuse(used_flags(options, FOR_FOREIGN))
         spec = stored_spec(options, stored.config)
-    return asyncio.run(_run(options, store, spec, ResumedRun(stored.id, options.mode, stored.is_from_file)))
+    return asyncio.run(
+        _run(options, store_file(options), spec, ResumedRun(stored.id, options.mode, stored.is_from_file))
+    )
 
 
 def _refuse(flags: list[str]) -> None:
@@ -65,18 +70,19 @@ def _refuse(flags: list[str]) -> None:
 
 async def _run(options: argparse.Namespace, store: Path, spec: RunSpec, start: NewRun | ResumedRun) -> int:
     output = RunOutput.of(options)
-    async with open_environment(options, store, spec) as environment:
+    async with open_run_environment(options, store, spec) as environment:
         client = await open_run(environment, spec, start, output)
         mode = mode_in_force(spec, start)
         output.greet(client.id, spec, mode, environment.problems, environment.undo_problem(mode))
         # The first Ctrl-C cancels the run, any other leaves at once.
         try:
-            with Signals() as signals, open_lines(signals, is_plain=output.is_plain) as lines:
-                interruptible = InterruptibleWait(signals, lines, client.cancel)
-                status = await run_to_end(client, start, interruptible, output.answerer(lines))
+            with explain_loss(options, f"run --resume {client.id}"):
+                with Signals() as signals, open_lines(signals, is_plain=output.is_plain) as lines:
+                    interruptible = InterruptibleWait(signals, lines, client.cancel)
+                    status = await run_to_end(client, start, interruptible, output.answerer(lines))
+                result = await client.outcome()
         except WaitAbandoned:
             leave(output, client.id)
-        result = await client.outcome()
         return output.end(client.id, status, result)
 
 

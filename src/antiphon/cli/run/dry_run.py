@@ -11,8 +11,9 @@ from antiphon.agents.plans import review_result
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED
 from antiphon.cli.render.plain import PlainView, write
 from antiphon.cli.run.client import find_result
-from antiphon.cli.run.environment import RunEnvironment, open_environment
+from antiphon.cli.run.environment import RunEnvironment
 from antiphon.cli.run.flow import create_run
+from antiphon.cli.run.remote import open_run_environment
 from antiphon.cli.run.spec import RunSpec
 
 
@@ -20,7 +21,7 @@ def dry_run(options: argparse.Namespace, store: Path, spec: RunSpec, task: str) 
     """Print only the plan, as JSON; return 1 if it is uncertain."""
 
     async def make_plan() -> tuple[dict[str, Any], Any]:
-        async with open_environment(options, store, spec) as environment:
+        async with open_run_environment(options, store, spec) as environment:
             return await _plan(environment)
 
     async def _plan(environment: RunEnvironment) -> tuple[dict[str, Any], Any]:

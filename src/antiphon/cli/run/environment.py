@@ -25,17 +25,17 @@ UNASKED = ("auto", "auto-edit")
 
 @dataclass(frozen=True, slots=True)
 class RunEnvironment:
-    """A window with the tools of a run; a server of this machine has them itself."""
+    """A window with the tools of a run; a server of this machine has them itself, and one elsewhere its own folder."""
 
     window: Window
-    undo: UndoFolder
-    workspace: Path
+    undo: UndoFolder | None
+    workspace: Path | None
     problems: tuple[str, ...] = ()
     tools: list[dict[str, Any]] | None = None
 
     def undo_problem(self, mode: str) -> str | None:
         """Return a line on changes that a mode allows unasked and that cannot be undone; a question would say so."""
-        if mode not in UNASKED:
+        if mode not in UNASKED or self.undo is None or self.workspace is None:
             return None
         with Workspace(self.workspace) as workspace:
             if problem := self.undo.file_problem(workspace):
@@ -47,17 +47,19 @@ class RunEnvironment:
 @asynccontextmanager
 async def open_environment(options: argparse.Namespace, store: Path, spec: RunSpec) -> AsyncIterator[RunEnvironment]:
     """Open workspace, MCP servers, store and models; fails early on an unknown model or a missing key."""
+    folder = spec.workspace
+    assert folder is not None  # a run on a server elsewhere has another environment
     async with AsyncExitStack() as stack:
         undo = stack.enter_context(UndoFolder(undo_path()))
         if os.environ.get("ANTIPHON_UNDO"):
             undo.create()  # a folder that a person names has to be usable
-        servers = resolve_programs(spec.servers, spec.workspace)
+        servers = resolve_programs(spec.servers, folder)
         boxes: list[tuple[Toolbox, tuple[str, ...]]] = []
 
         @asynccontextmanager
         async def open_app() -> AsyncIterator[App]:
             async with AsyncExitStack() as tools:
-                boxes.append(await _toolbox(tools, spec, servers, undo, store))
+                boxes.append(await _toolbox(tools, folder, servers, undo, store))
                 yield await tools.enter_async_context(App(store, toolbox=boxes[-1][0], undo=undo))
 
         opening = window_opening(servers)
@@ -69,21 +71,21 @@ async def open_environment(options: argparse.Namespace, store: Path, spec: RunSp
             await models.check(reference)
         client = as_client(window)
         if client is not None:
-            yield RunEnvironment(window, undo, spec.workspace, client.problems)
+            yield RunEnvironment(window, undo, folder, client.problems)
         else:
             toolbox, problems = boxes[-1]
-            yield RunEnvironment(window, undo, spec.workspace, problems, tools_to_json(toolbox.tools))
+            yield RunEnvironment(window, undo, folder, problems, tools_to_json(toolbox.tools))
 
 
 async def _toolbox(
-    stack: AsyncExitStack, spec: RunSpec, servers: Sequence[Server], undo: UndoFolder, store: Path
+    stack: AsyncExitStack, folder: Path, servers: Sequence[Server], undo: UndoFolder, store: Path
 ) -> tuple[Toolbox, tuple[str, ...]]:
     # Imported here because the tools are slow to load.
     from antiphon.tools import Bundle, McpTools, ShellSettings, workspace_tools
 
     # Tools neither read nor change the store, wherever it is.
     hidden = store_files(store)
-    workspace = stack.enter_context(Workspace(spec.workspace, hidden=(*hidden, undo_path())))
+    workspace = stack.enter_context(Workspace(folder, hidden=(*hidden, undo_path())))
     own = workspace_tools(workspace, shell=ShellSettings(hidden=(*ShellSettings().hidden, *hidden)), undo=undo)
     if not servers:
         return own, ()

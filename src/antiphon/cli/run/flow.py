@@ -1,12 +1,12 @@
 """Course of a run: starting or resuming it, and answering its agents."""
 
+import argparse
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from antiphon.app import open_library
 from antiphon.cli.frame import UsageError
 from antiphon.cli.input.lines import Interrupted
 from antiphon.cli.input.waiting import InterruptibleWait
@@ -16,7 +16,8 @@ from antiphon.cli.run.client import RunClient
 from antiphon.cli.run.environment import RunEnvironment
 from antiphon.cli.run.output import RunOutput
 from antiphon.cli.run.spec import RunSpec, models_by_place
-from antiphon.cli.windows.types import as_client
+from antiphon.cli.windows.access import open_records
+from antiphon.cli.windows.types import AnyLibrary, as_client
 from antiphon.threads.library import Library
 
 NOT_RESUMABLE = {
@@ -54,27 +55,30 @@ class StoredRun:
     is_from_file: bool = False
 
 
-def find_resumable_run(store: Path, prefix: str) -> StoredRun:
+def find_resumable_run(options: argparse.Namespace, store: Path) -> StoredRun:
     """Find the run to resume by a prefix of its id; `UsageError` if it cannot be resumed."""
-    if not store.is_file():
+    if options.server is None and not store.is_file():
         raise UsageError(f"{store}: store not found, nothing to resume; choose another with --store")
 
     async def find() -> StoredRun:
-        async with open_library(store) as library:
-            return await _find(library, prefix)
+        async with open_records(options) as library:
+            return await _find(library, options.resume, options.server)
 
     return asyncio.run(find())
 
 
-async def _find(library: Library, prefix: str) -> StoredRun:
+async def _find(library: AnyLibrary, prefix: str, server: str | None) -> StoredRun:
     record = await library.read(await find_thread(library, prefix, "run"))
     if record.view.problem is not None:
         raise UsageError(f"cannot resume run {record.view.id}: {record.view.problem}")
     if record.view.status in NOT_RESUMABLE:
-        hint = f'show it with: antiphon runs show {record.view.id}; start another with: antiphon run "TASK"'
+        place = record.view.id if server is None else f"{record.view.id} --server {server}"
+        hint = f'show it with: antiphon runs show {place}; start another with: antiphon run "TASK"'
         raise UsageError(f"cannot resume run {record.view.id}: {NOT_RESUMABLE[record.view.status]}; {hint}")
     id = record.view.id
-    return StoredRun(id, await library.config(id), await library.is_from_file(id))
+    # A server elsewhere does not say so, and refuses what a run from a file may not do.
+    is_from_file = isinstance(library, Library) and await library.is_from_file(id)
+    return StoredRun(id, await library.config(id), is_from_file)
 
 
 async def open_run(
@@ -87,7 +91,8 @@ async def open_run(
         client = as_client(window)
         if client is not None:
             await client.join(id, folder=spec.workspace if start.is_from_file else None)
-        for reference in models_by_place(spec):  # a person has named those of a run from a file
+        # A person has named those of a run from a file; a server elsewhere decides about its own.
+        for reference in models_by_place(spec) if spec.workspace is not None else ():
             await window.threads.allow_model(id, reference)
         if start.mode is not None:
             await window.threads.set_mode(id, start.mode)

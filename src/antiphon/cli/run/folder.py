@@ -2,6 +2,8 @@
 
 import argparse
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,13 +44,11 @@ class RunFolder:
     def team(self) -> "AgentSet":
         """Return the agents of the run; those of the package if there are no others that are trusted."""
         is_inside = inner_path(Path(self.contents.folder), self.agents) is not None
-        try:
-            if not is_inside or (self.is_named and not self.agents.is_dir()):
-                return team_in(self.agents)
-            if self.is_trusted and self.agents.is_dir():
+        if not is_inside or (self.is_named and not self.agents.is_dir()):
+            return read_team(self.agents)
+        if self.is_trusted and self.agents.is_dir():
+            with _problems_of(self.agents):
                 return team_of(self.agents, self.contents.agents(self.agents))
-        except BadAgents as error:
-            raise UsageError("\n".join(["invalid agents:", *problem_lines(self.agents, error)])) from error
         return default_team()
 
     def servers(self) -> tuple[Server, ...]:
@@ -61,6 +61,21 @@ class RunFolder:
         if item.problem is not None:
             raise UsageError(f"{self.mcp}: {item.problem}")
         return decode_servers(item.content, str(self.mcp), may_trust=False) if self.is_trusted else ()
+
+
+def read_team(folder: Path) -> "AgentSet":
+    """Return the agents of a folder that a person names."""
+    with _problems_of(folder):
+        return team_in(folder)
+
+
+@contextmanager
+def _problems_of(agents: Path) -> Iterator[None]:
+    """Raise `UsageError` with all problems of invalid agents."""
+    try:
+        yield
+    except BadAgents as error:
+        raise UsageError("\n".join(["invalid agents:", *problem_lines(agents, error)])) from error
 
 
 def stored_servers(workspace: Path, options: argparse.Namespace, mcp: Path | None) -> tuple[Server, ...]:

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.agents.plans import BadPlan, load_plan
-from antiphon.cli.default_model import choose_model
+from antiphon.cli.config.settings import load_config
+from antiphon.cli.default_model import ModelChoice, choose_model, resolve_model
 from antiphon.cli.frame import UsageError
 from antiphon.cli.lookup import ID_HELP
-from antiphon.cli.options import add_json, add_no_server, add_store, positive_int, positive_number
+from antiphon.cli.options import add_json, add_server, add_store, positive_int, positive_number
 from antiphon.cli.render.plain import PlainView
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.run.agents import FOLDER
 from antiphon.cli.run.folder import RunFolder, stored_servers
 from antiphon.cli.run.spec import GRACE_MS, RULES, RunSpec, models_by_place, run_models, stored_workspace
-from antiphon.providers.local.sources import absolute_reference
 from antiphon.threads import MODES
 
 FOR_NEW = (
@@ -35,6 +35,8 @@ FOR_NEW = (
 )
 # Settings that an imported or restored run does not bring along.
 FOR_FOREIGN = ("workspace", "mcp", "model", "fallback")
+# Options of this machine, which a server elsewhere does not take.
+LOCAL = ("store", "workspace", "mcp")
 MOST_TASK = 100_000
 SCRIPT = "scripted:agents"  # the fallback where no model is usable
 EXAMPLES = f"""examples:
@@ -76,7 +78,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("-q", "--quiet", action="store_true", help="print only the result")
     add_json(parser, "print each activity as a JSON object, and the result as the last one")
     add_store(parser)
-    add_no_server(parser)
+    add_server(parser)
 
 
 def run_task(options: argparse.Namespace) -> str:
@@ -108,26 +110,32 @@ def run_spec(options: argparse.Namespace) -> RunSpec:
         for warning in team.warnings:
             PlainView(sys.stderr).line(f"{folder.agents}/{warning.file}:{warning.line}: warning: {warning.message}")
     mcp = options.mcp.resolve() if options.mcp is not None else None
-    choice = choose_model(options.model, last_resort=SCRIPT)
+    choice = choose_model(options.model, last_resort=SCRIPT, command="run")
+    places = {"workspace": str(workspace), **({} if mcp is None else {"mcp": str(mcp)})}
+    return RunSpec(team.agents, {**run_settings(options, choice), **places}, workspace, folder.servers(), choice)
+
+
+def run_settings(options: argparse.Namespace, choice: ModelChoice) -> dict[str, Any]:
+    """Return the settings of a new run."""
+    config = load_config()
     settings = {
         "model": choice.reference,
-        "fallback": [absolute_reference(name) for name in options.fallback or ()] or None,
+        "fallback": [resolve_model(name) for name in options.fallback or ()] or None,
         "arbiter": _arbiter(options.arbiter),
-        "consent": {"mode": "plan" if options.dry_run else options.mode or "ask"},
+        "consent": {"mode": "plan" if options.dry_run else options.mode or config.get("run", "mode") or "ask"},
         "maxIterations": options.max_iterations,
         "maxFailures": options.max_failures,
-        "maxCostUsd": options.max_cost,
+        "maxCostUsd": options.max_cost or config.get("run", "max-cost"),
         "maxWallMs": round(options.max_time * 1000) if options.max_time is not None else None,
         "graceMs": GRACE_MS,
-        "workspace": str(workspace),
-        "mcp": str(mcp) if mcp is not None else None,
     }
-    set_values = {key: value for key, value in settings.items() if value is not None}
-    return RunSpec(team.agents, set_values, workspace, folder.servers(), choice)
+    return {key: value for key, value in settings.items() if value is not None}
 
 
 def stored_spec(options: argparse.Namespace, config: Mapping[str, Any]) -> RunSpec:
     """Return the specification of a run from its stored settings; its MCP servers are those of today."""
+    if options.server is not None:
+        return RunSpec(config["agents"], config, None)
     workspace = stored_workspace(config)
     mcp = Path(config["mcp"]) if config.get("mcp") else None
     return RunSpec(config["agents"], config, workspace, stored_servers(workspace, options, mcp))
@@ -145,7 +153,7 @@ def foreign_spec(options: argparse.Namespace, config: Mapping[str, Any]) -> RunS
     if not workspace.is_dir():
         raise UsageError(f"{options.workspace}: no such folder")
     spec = RunSpec(config["agents"], config, workspace, stored_servers(workspace, options, options.mcp))
-    named = {absolute_reference(name) for name in (options.model, *(options.fallback or ())) if name is not None}
+    named = {resolve_model(name) for name in (options.model, *(options.fallback or ())) if name is not None}
     unknown = sorted(named - set(run_models(spec)))
     if unknown:
         raise UsageError(f"this run does not use the model {unknown[0]}; start a new run to use it")
@@ -161,7 +169,7 @@ def foreign_spec(options: argparse.Namespace, config: Mapping[str, Any]) -> RunS
 def _arbiter(name: str | None) -> dict[str, str]:
     if name is None:
         return {}
-    return {"kind": RULES} if name == RULES else {"model": absolute_reference(name)}
+    return {"kind": RULES} if name == RULES else {"model": resolve_model(name)}
 
 
 def run_plan(options: argparse.Namespace, spec: RunSpec) -> Mapping[str, Any] | None:

@@ -44,6 +44,7 @@ class RunOutput:
     json: JsonOutput | None = None
     is_quiet: bool = False
     is_default_model: bool = False
+    server: str | None = None
     started_at: float = field(default_factory=time.monotonic)
 
     @classmethod
@@ -62,8 +63,18 @@ class RunOutput:
         request_view = PlainView(sys.stderr) if options.quiet and not options.json else view
         json = JsonOutput(sys.stdout) if options.json else None
         printer = RunPrinter(view, dashboard, is_drawn=is_drawn)
+        is_default = options.model is None
         return cls(
-            view, dashboard, printer, request_view, has_user, json, options.quiet, options.model is None, started_at
+            view,
+            dashboard,
+            printer,
+            request_view,
+            has_user,
+            json,
+            options.quiet,
+            is_default,
+            options.server,
+            started_at,
         )
 
     @property
@@ -78,7 +89,8 @@ class RunOutput:
     def greet(self, id: str, spec: RunSpec, mode: str, problems: tuple[str, ...], no_undo: str | None) -> None:
         """Print the id, mode, workspace and model of the run, problems of its tools, and a line if undo is off."""
         model = spec.choice or describe(spec.settings["model"])
-        self.view.line(f"run {id} · mode {mode} · in {spec.workspace}", "title")
+        where = f"in {spec.workspace}" if self.server is None else f"on {self.server}"
+        self.view.line(f"run {id} · mode {mode} · {where}", "title")
         self.view.line(model.summary)
         if model.hint and self.is_default_model:
             self.view.line(model.hint)
@@ -88,6 +100,10 @@ class RunOutput:
             self.view.line(f"warning: {no_undo}", "warning")
         if not self.has_user and mode.startswith("ask"):
             self.view.line(UNATTENDED, "error")
+
+    def place(self, id: str) -> str:
+        """Return the arguments by which commands find the run."""
+        return id if self.server is None else f"{id} --server {self.server}"
 
     def end(self, id: str, status: str, result: Mapping[str, Any] | None) -> int:
         """Print the result and return the exit code."""
@@ -99,7 +115,7 @@ class RunOutput:
         if self.is_quiet or not sys.stdout.isatty():
             write(sys.stdout, summary + "\n" if summary else "")
             if code != DONE:
-                PlainView(sys.stderr).line(_ending(id, status, result))
+                PlainView(sys.stderr).line(_ending(self.place(id), status, result))
             elif not self.is_quiet:
                 self.view.line(self.dashboard.meters())
             return code
@@ -108,7 +124,7 @@ class RunOutput:
             self.view.line(line.rstrip(), tone)
         if summary:
             self.view.markdown(summary)
-        self.view.line(_ending(id, status, result), "title" if code == DONE else "error")
+        self.view.line(_ending(self.place(id), status, result), "title" if code == DONE else "error")
         self.view.line(self.dashboard.meters())
         return code
 
@@ -123,7 +139,10 @@ def exit_code(status: str, result: Mapping[str, Any] | None) -> int:
 def leave(output: RunOutput, id: str) -> NoReturn:
     """Exit at once, without waiting for running work; the run can be resumed."""
     output.view.end()
-    write(sys.stderr, f"left; continue with: antiphon run --resume {id} (unless the run is already cancelled)\n")
+    write(
+        sys.stderr,
+        f"left; continue with: antiphon run --resume {output.place(id)} (unless the run is already cancelled)\n",
+    )
     sys.stdout.flush()
     os._exit(INTERRUPTED)
 
@@ -135,11 +154,11 @@ def _summary(result: Mapping[str, Any] | None) -> str:
     return sanitize_lines(str(result.get("summary") or "")).strip()
 
 
-def _ending(id: str, status: str, result: Mapping[str, Any] | None) -> str:
-    details = f"details: antiphon runs show {id}"
+def _ending(place: str, status: str, result: Mapping[str, Any] | None) -> str:
+    details = f"details: antiphon runs show {place}"
     if result is None:
         is_resumable = status in ("interrupted", "waiting", "running")
-        return f"{status}; continue with: antiphon run --resume {id}" if is_resumable else f"{status}; {details}"
+        return f"{status}; continue with: antiphon run --resume {place}" if is_resumable else f"{status}; {details}"
     if result["success"]:
         return f"done; {details}"
     reason = str(result["reason"])

@@ -18,11 +18,14 @@ GRACE_MS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """Specification of a run: agents, settings, workspace, MCP servers, and the choice of its model."""
+    """Specification of a run: agents, settings, workspace, MCP servers, and the choice of its model.
+
+    One on a server elsewhere has no workspace here.
+    """
 
     agents: Mapping[str, Any]
     settings: Mapping[str, Any]
-    workspace: Path
+    workspace: Path | None
     servers: tuple[Server, ...] = ()
     choice: ModelChoice | None = None
 

@@ -11,9 +11,10 @@ from antiphon.cli.frame import UsageError, print_lines
 from antiphon.cli.options import add_json, store_file
 from antiphon.paths import server_config_path, server_folder
 from antiphon.providers.rate_limits import RateLimits
-from antiphon.server.configuration import LIMITS, Effective, SettingError, add_settings, load_settings
+from antiphon.server.configuration import LIMITS, Effective, add_settings, load_settings
 from antiphon.server.settings import LOOPBACK, SHORTEST_TOKEN, ServerSettings
 from antiphon.server.tokens import TokenError, open_folder
+from antiphon.settings import SettingError
 from antiphon.threads.owners import OwnerLimits
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from antiphon.cli.frame import UsageError
 from antiphon.cli.render.plain import write
-from antiphon.client import local as windows
+from antiphon.client import starting
 from antiphon.paths import store_files, undo_path
 from antiphon.threads.toolbox import Toolbox
 from antiphon.tools.undo.folder import UndoFolder
@@ -28,8 +28,8 @@ def open_local(stack: AsyncExitStack, store: Path, mode: "Mode", others: Toolbox
     from antiphon.server.windows.local import LocalServer
 
     try:
-        path = windows.socket_path(store)
-    except windows.LocalServerError as error:
+        path = starting.socket_path(store)
+    except starting.LocalServerError as error:
         raise UsageError(str(error)) from error
     undo = stack.enter_context(UndoFolder(undo_path()))
     folders = Folders(others, undo=undo, hidden=(*store_files(store), path.parent))
@@ -42,13 +42,13 @@ def open_local(stack: AsyncExitStack, store: Path, mode: "Mode", others: Toolbox
 def say_ready() -> None:
     """Tell the window that has started this process that it listens; what is printed after that goes to the log."""
     with suppress(OSError):  # the window has ended
-        write(sys.stdout, windows.READY)
+        write(sys.stdout, starting.READY)
     os.dup2(2, 1)
 
 
 def is_used_by_windows() -> bool:
     """Return whether commands of this environment look for a server on a socket."""
-    return windows.is_enabled(os.environ)
+    return starting.is_enabled(os.environ)
 
 
 def open_windows(stack: AsyncExitStack, store: Path, toolbox: Toolbox | None) -> "LocalServer | None":

@@ -9,15 +9,16 @@ import argparse
 import os
 import stat
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from antiphon.cli.frame import UsageError
-from antiphon.cli.options import add_no_server, existing_store
+from antiphon.cli.options import existing_store
+from antiphon.cli.windows.early import STARTED
 from antiphon.cli.windows.releasing import release
-from antiphon.cli.windows.types import AnyLibrary, Window
-from antiphon.client import local
+from antiphon.cli.windows.types import AnyLibrary, Window, load_client
+from antiphon.client import local, starting
 from antiphon.paths import store_path
 from antiphon.runtime.errors import StoreBusy
 
@@ -25,22 +26,7 @@ if TYPE_CHECKING:
     from antiphon.app import App
     from antiphon.client.client import Client
 
-STARTED = "started_server"  # name of the option that has the server which was started early
-
-
-def add_server(parser: argparse.ArgumentParser) -> None:
-    """Add the options that choose a server."""
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument("--server", metavar="URL", help="use the threads of a server; ANTIPHON_TOKEN is its token")
-    add_no_server(group)
-    parser.add_argument("--token-file", type=Path, metavar="FILE", help="a private file with the token of --server")
-
-
-def start_early(options: argparse.Namespace, store: Path) -> None:
-    """Start the server that a question will need, so that it loads its modules while this process loads its own."""
-    if options.server is None and local.is_enabled(os.environ, options):
-        with suppress(local.LocalServerError, OSError):  # it is reported when the server is needed
-            setattr(options, STARTED, local.start_early(store))
+PATIENCE_S = 30.0  # the longest wait for a server elsewhere that was lost
 
 
 @asynccontextmanager
@@ -103,8 +89,7 @@ async def open_records(options: argparse.Namespace) -> AsyncIterator[AnyLibrary]
         async with open_library(existing_store(options)) as library:
             yield library
         return
-    async with open_server(options) as client:
-        assert client is not None
+    async with open_remote(options) as client:
         yield client.library
 
 
@@ -137,7 +122,17 @@ async def open_client(
         async with WindowClient(address, store, opening=opening) as window:
             yield window
         return
-    async with Client(address, _token(options)) as client:
+    async with Client(address, _token(options), patience_s=PATIENCE_S) as client:
+        yield client
+
+
+@asynccontextmanager
+async def open_remote(options: argparse.Namespace) -> AsyncIterator["Client"]:
+    """Open a client of the server of `--server`."""
+    store = named_store(options)
+    address = await find_address(options, store)
+    assert address is not None
+    async with open_client(options, address, store) as client:
         yield client
 
 
@@ -150,26 +145,24 @@ async def find_address(options: argparse.Namespace, store: Path, *, starts: bool
         if set("?#@") & set(address):  # it may have a token, which is not to be printed
             raise UsageError("--server has more than an address; put the token into ANTIPHON_TOKEN or --token-file")
         return address
-    if not local.is_enabled(os.environ, options):
+    if not starting.is_enabled(os.environ, options):
         return None
-    # Imported before the server is waited for, because the HTTP library is slow to load.
     if starts:
-        import antiphon.client.client  # noqa: F401
-
+        load_client()
     try:
-        started: local.EarlyStart | None = getattr(options, STARTED, None)
+        started: starting.StartingServer | None = getattr(options, STARTED, None)
         return await (local.ensure_server(store, started=started) if starts else local.find_server(store))
-    except local.LocalServerError as error:
+    except starting.LocalServerError as error:
         raise UsageError(str(error)) from error
 
 
 async def _address_of_owner(options: argparse.Namespace, store: Path, error: StoreBusy) -> Path:
     """Return the server that has taken the store meanwhile; raise `StoreBusy` again if there is none."""
-    if not getattr(options, "no_server", False) and local.missing_packages():
-        raise StoreBusy(f"{error}; {local.NOT_INSTALLED}") from error
+    if not getattr(options, "no_server", False) and starting.missing_packages():
+        raise StoreBusy(f"{error}; {starting.NOT_INSTALLED}") from error
     try:
-        path = await local.find_server(store) if local.is_enabled(os.environ, options) else None
-    except local.LocalServerError as problem:
+        path = await local.find_server(store) if starting.is_enabled(os.environ, options) else None
+    except starting.LocalServerError as problem:
         raise UsageError(str(problem)) from error
     if path is None:
         raise error

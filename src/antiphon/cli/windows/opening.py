@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from antiphon.client.local import server_environment
+from antiphon.client.starting import server_environment
 from antiphon.tools.mcp.config import VARIABLE, CommandServer, Server
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from antiphon.cli.frame import UsageError
-from antiphon.client import local
+from antiphon.client import local, starting
 from antiphon.stores.ownership import owner_of
 from antiphon.version import VERSION
 
@@ -24,11 +24,11 @@ def free_store(store: Path) -> Path:
 
 async def release(store: Path) -> Path:
     """Return a store that this process can own, as `free_store` does."""
-    if not local.is_enabled(os.environ):
+    if not starting.is_enabled(os.environ):
         return store
     try:
-        path = local.socket_path(store)
-    except local.LocalServerError:
+        path = starting.socket_path(store)
+    except starting.LocalServerError:
         return store
     server = await local.read_server(path)
     if server is not None:

@@ -38,3 +38,9 @@ def models_of(window: Window) -> "Models | None":
     if not hasattr(window, "connection"):
         return window.models
     return Models() if window.connection.is_local else None
+
+
+def load_client() -> None:
+    """Load the modules of a client, which are slow to load, before the server is waited for."""
+    import antiphon.client.window
+    import antiphon.providers.registry  # noqa: F401

@@ -190,15 +190,15 @@ def added_source(model: AddedModel, settings: LocalSettings) -> FileSource:
     return FileSource(model.reference, read_gguf(model.path), model.settings.over(settings))
 
 
-def list_added(folder: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, str, str | None]]:
-    """Yield the reference, the note, and the problem if there is one, of each model that the user added."""
+def list_added(folder: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, str, str | None, int | None]]:
+    """Yield the reference, the note, the problem if there is one, and the context of each model that the user added."""
     for model in read_added(folder).values():
         try:
             source = added_source(model, local_settings(environment))
         except ProviderError as error:
-            yield model.reference, "", error.message
+            yield model.reference, "", error.message, None
         else:
-            yield model.reference, source.note, source.problem()
+            yield model.reference, source.note, source.problem(), source.context
 
 
 def is_path(model: str) -> bool:

@@ -8,7 +8,8 @@
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from antiphon.server.bodies import Respond
 from antiphon.server.callers import Caller, RequestCaller, note_thread

@@ -11,6 +11,7 @@ from antiphon.server.routes import actions, local, streams, system, threads, win
 
 THREAD_ROUTES: tuple[Routes, ...] = (threads.routes, actions.routes, streams.routes)
 SERVER_ROUTES: tuple[Routes, ...] = (system.routes, local.routes, windows.routes)
+WINDOW_ROUTES: tuple[Routes, ...] = (*THREAD_ROUTES, local.routes, windows.routes)
 MODULES: Mapping[str, tuple[str, ...]] = {
     "routes.catalog": ("models", "agents", "tools"),
     "routes.charts": ("charts",),

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from antiphon.server.bodies import (
     ChooseAgent,

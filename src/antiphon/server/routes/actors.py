@@ -1,9 +1,9 @@
 """Routes of actors, for an inspector: trees, snapshots at any step, journals, events, forks."""
 
 import secrets
-from typing import Annotated
 
-from fastapi import Query, Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from antiphon.runtime.index.rows import RowCursor, RowFilter
 from antiphon.runtime.records import TreeSummary
@@ -15,8 +15,9 @@ from antiphon.server.contracts import JSON, Routes, json_response, read_body
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import ActorTree, EntryList, EventReply, ForkReply, RootList, SnapshotReply, StepReply
 from antiphon.server.requests import (
-    LARGEST,
     Accept,
+    After,
+    AfterStep,
     Key,
     LastEventId,
     Limit,
@@ -40,7 +41,7 @@ async def list_roots(
     context: Context,
     caller: RequestCaller,
     limit: Limit = 100,
-    after: Annotated[str, Query(max_length=200, description="`next` of the page before")] = "",
+    after: After = "",
 ) -> Response:
     """Threads, and trees of other machines of the app, which are those of the operator."""
     if caller.is_operator:
@@ -132,7 +133,7 @@ async def read_journal(
     context: Context,
     root: RootId,
     limit: Limit = 100,
-    after: Annotated[int, Query(ge=0, le=LARGEST, description="the step before the page")] = 0,
+    after: AfterStep = 0,
     accept: Accept = "*/*",
     last_event_id: LastEventId = "",
 ) -> Response:

@@ -10,13 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
-from fastapi import Query, Response
-from fastapi.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from antiphon.runtime.errors import StoreError
 from antiphon.server.audit import read_audit
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, json_response
+from antiphon.server.parameters import Query
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import AuditList
 from antiphon.server.requests import LARGEST, Limit

@@ -3,7 +3,8 @@
 import asyncio
 from typing import Any
 
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from antiphon.agents.files import default_agents
 from antiphon.providers.catalog import ModelListing, list_models
@@ -28,7 +29,14 @@ async def read_models(context: Context) -> Response:
 def model_row(row: ModelListing) -> dict[str, Any]:
     """Return a model of a list as JSON."""
     price = None if row.price is None else {"input": str(row.price.input), "output": str(row.price.output)}
-    return {"reference": row.reference, "usable": row.usable, "why": row.why, "note": row.note, "price": price}
+    return {
+        "reference": row.reference,
+        "usable": row.usable,
+        "why": row.why,
+        "note": row.note,
+        "price": price,
+        "window": row.window,
+    }
 
 
 @routes.add("GET", "/agents", "Agents of runs that name none", gives=AgentList)

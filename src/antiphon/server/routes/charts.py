@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import Query, Response
+from starlette.responses import Response
 
 from antiphon.chart.definition import written_chart
 from antiphon.chart.explore.mermaid import to_mermaid
@@ -10,6 +10,7 @@ from antiphon.runtime.machines import AnyMachine, chart_hash, descendants, is_ha
 from antiphon.server.callers import Caller, RequestCaller
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, json_response
+from antiphon.server.parameters import Query
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import ChartList, ChartReply
 

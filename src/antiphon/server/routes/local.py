@@ -3,7 +3,8 @@
 import logging
 import os
 
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from antiphon.server.bodies import HandOver
 from antiphon.server.context import Context

@@ -2,11 +2,12 @@
 
 from typing import Annotated, Literal
 
-from fastapi import Query, Response
+from starlette.responses import Response
 
 from antiphon.server.callers import RequestCaller, own_changes, select_own
 from antiphon.server.context import Context
 from antiphon.server.contracts import JSON, Routes, json_response
+from antiphon.server.parameters import Query
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import ActivityList
 from antiphon.server.requests import Accept, LastEventId, Limit, ThreadId, check_cursor, choose_media_type

@@ -1,6 +1,7 @@
 """Routes of the server itself: health, readiness, metrics, and the page of routes."""
 
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from antiphon.runtime.errors import RuntimeFault
 from antiphon.server.context import Context

@@ -4,13 +4,15 @@ import hashlib
 import secrets
 from typing import Annotated, Literal
 
-from fastapi import Query, Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from antiphon.server.bodies import ChangeThread, CreateChat, CreateDebate, CreateRun, ForkThread
 from antiphon.server.callers import RequestCaller, check_owner, note_thread, require_own_name
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, json_response, read_body
 from antiphon.server.creation import ID_BYTES, check_title, create_from_body
+from antiphon.server.parameters import Query
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import OpenedThread, ThreadList, UsageReply
 from antiphon.server.requests import Key, Limit, ThreadId, letter_id, thread_response

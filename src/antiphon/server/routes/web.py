@@ -5,11 +5,12 @@ from functools import cache
 from pathlib import PurePath
 from typing import Annotated
 
-from fastapi import Path, Response
+from starlette.responses import Response
 
 from antiphon import web
 from antiphon.server.contracts import Routes
 from antiphon.server.pages import first_page
+from antiphon.server.parameters import Path
 from antiphon.server.problems import ProblemError
 
 routes = Routes("web")

@@ -1,6 +1,7 @@
 """Routes of windows of the server's machine, over its socket: their keys, what they bring, and what they give."""
 
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from antiphon.providers.errors import ProviderError
 from antiphon.server.bodies import GrantList, OpenWindow, WindowKeyList

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from starlette.requests import Request
 
 from antiphon.providers.base import Tool
 from antiphon.runtime.errors import RuntimeFault
 from antiphon.server.access import SAFE
 from antiphon.server.context import Context, ServerContext
+from antiphon.server.parameters import Depends
 from antiphon.server.problems import ProblemError
 from antiphon.server.windows.folders import WORKSPACE
 from antiphon.server.windows.keys import IS_LOCAL

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from antiphon.paths import FOLDERS, store_files, store_path, undo_path, user_path
+from antiphon.paths import FOLDERS, config_path, store_files, store_path, templates_path, undo_path, user_path
 from antiphon.tools.access import Access
 from antiphon.tools.sandbox.scan import SensitivePaths
 
@@ -164,7 +164,8 @@ def tool_chain_variables(environment: Mapping[str, str]) -> dict[str, str]:
 def antiphon_paths(environment: Mapping[str, str]) -> list[str]:
     """Return the paths of our own data: keys, settings, stores, copies."""
     folders = [str(user_path(purpose, "", environment=environment)) for purpose in FOLDERS]
-    return [*folders, str(undo_path(environment)), *store_files(store_path(environment))]
+    named = [config_path(environment), templates_path(environment), undo_path(environment)]
+    return [*folders, *map(str, named), *store_files(store_path(environment))]
 
 
 def is_below(path: str, folders: Iterable[str]) -> bool:

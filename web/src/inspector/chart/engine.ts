@@ -1,21 +1,22 @@
 /** ELK in a worker of its own, and the layouts it has made, which are kept by the hash of the chart. */
 import ElkApi from 'elkjs/lib/elk-api.js';
 import workerUrl from 'elkjs/lib/elk-worker.min.js?url';
+import { kept } from '../../parts/storage';
 import { type Graph, layOutGraph } from './graph';
 import { graphWidths, loadFonts } from './measure';
 import type { Chart } from './model';
 
 // A layout of an earlier version of this page is not used.
 const PREFIX = 'antiphon.graph.3.';
-const kept = new Map<string, Promise<Graph>>();
+const graphs = new Map<string, Promise<Graph>>();
 let elk: InstanceType<typeof ElkApi> | null = null;
 
 export function graphOf(chart: Chart, hash: string): Promise<Graph> {
-  const known = kept.get(hash);
+  const known = graphs.get(hash);
   if (known) return known;
   const graph = read(hash) ?? make(chart, hash);
-  kept.set(hash, graph);
-  graph.catch(() => kept.delete(hash));
+  graphs.set(hash, graph);
+  graph.catch(() => graphs.delete(hash));
   return graph;
 }
 
@@ -32,7 +33,7 @@ async function make(chart: Chart, hash: string): Promise<Graph> {
 
 function read(hash: string): Promise<Graph> | null {
   try {
-    const text = localStorage.getItem(PREFIX + hash);
+    const text = kept.getItem(PREFIX + hash);
     return text === null ? null : Promise.resolve(JSON.parse(text) as Graph);
   } catch {
     return null;
@@ -42,14 +43,7 @@ function read(hash: string): Promise<Graph> | null {
 /** Keep a layout; if the storage is full, those of other charts are dropped. */
 function write(hash: string, graph: Graph): void {
   const text = JSON.stringify(graph);
-  try {
-    localStorage.setItem(PREFIX + hash, text);
-  } catch {
-    try {
-      for (const key of Object.keys(localStorage)) if (key.startsWith('antiphon.graph.')) localStorage.removeItem(key);
-      localStorage.setItem(PREFIX + hash, text);
-    } catch {
-      // The chart is laid out again when the page is opened next.
-    }
-  }
+  if (kept.setItem(PREFIX + hash, text)) return;
+  kept.removeAll('antiphon.graph.');
+  kept.setItem(PREFIX + hash, text);
 }

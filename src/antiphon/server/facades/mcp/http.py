@@ -3,7 +3,8 @@
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from antiphon.server.contracts import JSON, Routes
 from antiphon.server.json_body import is_json, parse_json

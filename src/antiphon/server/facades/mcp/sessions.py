@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from fastapi import Response
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, AuthorizationContext
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http import EventStore, StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from antiphon.server.callers import CALLER, THREAD, Caller

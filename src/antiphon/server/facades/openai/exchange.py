@@ -3,7 +3,8 @@
 from collections.abc import AsyncIterator, Callable
 from typing import Any, NamedTuple, Protocol
 
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from antiphon.runtime.encoding import encode

@@ -3,11 +3,12 @@
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import Path, Response
+from starlette.responses import Response
 
 from antiphon.providers.catalog import list_models
 from antiphon.server.contracts import Routes, json_response
 from antiphon.server.facades.openai.bodies import ErrorReply, ModelObject, ModelObjects
+from antiphon.server.parameters import Path
 from antiphon.server.problems import ProblemError
 
 routes = Routes("openai", errors=(ErrorReply,))

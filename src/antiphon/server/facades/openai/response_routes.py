@@ -4,7 +4,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from antiphon.server.callers import RequestCaller
 from antiphon.server.context import Context

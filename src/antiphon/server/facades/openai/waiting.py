@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from fastapi import Request
+from starlette.requests import Request
 
 from antiphon.server.context import ServerContext
 from antiphon.server.problems import ProblemError

@@ -261,3 +261,20 @@ returning value;
 -- All root actors, whose further steps belong to new histories.
 update actor
 set history = history || '@' || seq || '.' || ?;
+
+-- name: trees_since
+-- The root actors in the index that were changed since a time, with the first step that their journals have.
+select n, actor.id, kind, facts, summary, input, first
+from index_row
+join actor on n = index_row.actor
+where index_row.updated >= ?
+order by index_row.updated;
+
+-- name: usage_steps
+-- The steps of a root actor, between two places, that begin a reply, report what it has used, or choose a model.
+select seq, at, recipient, letter, body
+from entry
+where place >= ? and place < ? and (
+  instr(body, '"costUsd"') or instr(body, '"REQUEST_STARTED"') or instr(body, '"use_model"')
+)
+order by place;

@@ -1,0 +1,1 @@
+"""Differences between two charts, and their consequences for stored runs."""

@@ -1,0 +1,1 @@
+"""The command `antiphon usage`: tokens and costs."""

@@ -1,0 +1,88 @@
+"""Events of SCXML: their names, descriptors and fields, and how they differ from those of the engine.
+
+Inside a machine of a document an event is `{"type": name, "data": ..., "scxml": {fields}}`. The engine's own events
+have their names as XState writes them; descriptors and `_event` have those of SCXML.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations, permutations
+from typing import Any
+
+from antiphon.chart.steps import INIT
+
+STATE_DONE = "xstate.done.state"
+ACTOR_DONE = "xstate.done.actor."
+ACTOR_ERROR = "xstate.error.actor."
+DELIVER = "antiphon.scxml.deliver"  # a delayed event for another session has become due
+PROCESSOR = "http://www.w3.org/TR/scxml/#SCXMLEventProcessor"
+HTTP_PROCESSOR = "http://www.w3.org/TR/scxml/#BasicHTTPEventProcessor"
+FIELDS = ("sendid", "origin", "origintype", "invokeid")
+
+
+def make_event(name: str, kind: str, data: Any = None, **fields: Any) -> dict[str, Any]:
+    """Return an event of a kind (`internal`, `external` or `platform`), without the fields that are None."""
+    scxml = {"kind": kind, **{key: value for key, value in fields.items() if value is not None}}
+    return {"type": name, "scxml": scxml} if data is None else {"type": name, "data": data, "scxml": scxml}
+
+
+def receive_event(event: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an event from outside as an event of SCXML: results of actors get their names, others their fields."""
+    if "scxml" in event:
+        return event
+    name: str = event["type"]
+    if name.startswith(ACTOR_DONE):
+        id = name.removeprefix(ACTOR_DONE)
+        return make_event(f"done.invoke.{id}", "external", event.get("output"), invokeid=id)
+    if name.startswith(ACTOR_ERROR):
+        id = name.removeprefix(ACTOR_ERROR)
+        return make_event("error.platform", "platform", {"reason": str(event.get("error"))}, invokeid=id)
+    data = event.get("data", {key: value for key, value in event.items() if key not in ("type", "due")} or None)
+    return make_event(name, "external", data)
+
+
+def script_event(event: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return an event as `_event` shows it; None before the first."""
+    if event is None or event["type"] == INIT:
+        return None
+    fields = event.get("scxml", {})
+    data = event.get("data") if event.get("output") is None else event["output"]
+    variable = {"name": scxml_name(event["type"]), "type": fields.get("kind", "platform")}
+    variable.update({key: fields[key] for key in FIELDS if key in fields})
+    return variable if data is None else {**variable, "data": data}
+
+
+def scxml_name(type: str) -> str:
+    """Return the name that documents have for a type of event."""
+    return type.removeprefix("xstate.") if type.startswith(STATE_DONE) else type
+
+
+def is_match(name: str, descriptors: Sequence[str]) -> bool:
+    """Return whether the name of an event matches a descriptor: by whole tokens, from the start."""
+    tokens = name.split(".")
+    for descriptor in descriptors:
+        parts = _plain(descriptor).split(".")
+        if parts in (["*"], [""]) or tokens[: len(parts)] == parts:
+            return True
+    return False
+
+
+def is_order_relevant(lists: Sequence[Sequence[str]]) -> bool:
+    """Return whether transitions with these descriptors would be tried in another order, or twice, by the engine.
+
+    The engine tries longer descriptors before shorter ones, whatever their order in the document.
+    """
+    if any(is_match(a, [b]) for descriptors in lists for a, b in permutations(map(_plain, descriptors), 2)):
+        return True
+    pairs = [(_plain(a), _plain(b)) for first, later in combinations(lists, 2) for a in first for b in later]
+    return any(a != b and is_match(b, [a]) for a, b in pairs)
+
+
+def engine_descriptors(descriptor: str) -> list[str]:
+    """Return the descriptors of the engine that match what a descriptor of SCXML matches."""
+    plain = _plain(descriptor) or "*"
+    is_done = is_match("done.state", [plain]) or is_match(plain, ["done.state"])
+    return [plain, f"xstate.{plain}.*"] if is_done and plain != "*" else [plain]
+
+
+def _plain(descriptor: str) -> str:
+    return descriptor.removesuffix(".*").removesuffix(".")

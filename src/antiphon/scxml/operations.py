@@ -1,0 +1,243 @@
+"""The functions of charts of documents: content, conditions, variables, invocations, and what comes before an event."""
+
+from functools import partial
+from typing import Any
+
+from antiphon.chart.actions import Action
+from antiphon.chart.effects import SendTo
+from antiphon.chart.errors import EngineError
+from antiphon.chart.guards import StateGuard
+from antiphon.chart.refs import ActorRef
+from antiphon.chart.steps import INIT, STOP
+from antiphon.chart.work import Work
+from antiphon.scxml.addresses import find_address, is_ended
+from antiphon.scxml.content import Block, enter_at
+from antiphon.scxml.elements import JsonElement
+from antiphon.scxml.errors import ContentError
+from antiphon.scxml.events import DELIVER, is_match, make_event, receive_event, script_event
+
+INVOKE = "scxml.invoke"
+PREFIX = "scxml:"  # of the names of actors that are documents in files
+SCXML_TYPES = (None, "scxml", "http://www.w3.org/TR/scxml/", "http://www.w3.org/TR/scxml")
+ACTOR_TYPE = "actor"  # an actor of the program, by its name
+
+
+class ContentOp:
+    """Evaluate a block of content."""
+
+    def __init__(self, params: JsonElement) -> None:
+        self.elements = params["content"]
+
+    def run(self, work: Work) -> None:
+        """Evaluate the elements in order."""
+        block = Block(work)
+        block.run(self.elements)
+        block.close()
+
+
+class BeginOp:
+    """Create the variables of a session and run the scripts of its document."""
+
+    def __init__(self, params: JsonElement) -> None:
+        self.params = params
+
+    def run(self, work: Work) -> None:
+        """Declare all variables, then set them in document order."""
+        block = Block(work)
+        data = self.params.get("data", ())
+        input = work.event.get("input") if work.event["type"] == INIT else None
+        values = input if isinstance(input, dict) else {}
+        for name in (*(element["id"] for element in data), *self.params.get("late", ())):
+            block.attempt(partial(block.realm.declare, name), {"do": "data"})
+        top = set(self.params.get("top", ()))
+        for element in data:
+            id = element["id"]
+            set_variable(block, element, values[id] if id in top and id in values else None)
+        for script in self.params.get("scripts", ()):
+            block.run([script])
+        block.close()
+
+
+class BindOp:
+    """Set the variables of a state when it is first entered."""
+
+    def __init__(self, params: JsonElement) -> None:
+        self.state = params["state"]
+        self.data = params["data"]
+
+    def run(self, work: Work) -> None:
+        """Set the variables, once."""
+        if self.state in work.context["bound"]:
+            return
+        block = Block(work)
+        for element in self.data:
+            set_variable(block, element, None)
+        block.changes["bound"] = [*work.context["bound"], self.state]
+        block.close()
+
+
+class DonedataOp:
+    """Evaluate the data of a final state."""
+
+    def __init__(self, params: JsonElement) -> None:
+        self.state = params["state"]
+        self.element = params["element"]
+
+    def run(self, work: Work) -> None:
+        """Put the data into the context, where the output of the state finds it."""
+        block = Block(work)
+        others = {key: value for key, value in work.context["done"].items() if key != self.state}
+        try:
+            data = block.payload(self.element)
+        except ContentError as error:
+            block.fail(error, self.element)
+            data = None
+        block.changes["done"] = others if data is None else {**others, self.state: data}
+        block.close()
+
+
+class InvokeOp:
+    """Start the session, or the actor of the program, that a state invokes."""
+
+    def __init__(self, config: JsonElement) -> None:
+        self.id = config["id"]
+        self.input = config["input"]
+
+    def run(self, work: Work) -> None:
+        """Add the child; if that fails, queue the error event."""
+        block = Block(work)
+        ref: ActorRef | None = None
+        try:
+            ref = self._make(block)
+            if "idlocation" in self.input:
+                block.realm.put_json(self.id)
+                block.realm.assign(self.input["idlocation"])
+        except ContentError as error:
+            block.fail(error, {"do": "invoke"})
+            ref = None
+        block.close()
+        if ref is not None:
+            work.adopt(ref)
+
+    def _make(self, block: Block) -> ActorRef:
+        kind = block.text(self.input, "type")
+        src = self._source(block, kind)
+        try:
+            logic = block.work.machine.logic(src)
+        except EngineError as error:
+            raise ContentError("error.execution", str(error)) from None
+        if logic is None:
+            raise ContentError("error.execution", f"no actor named {src!r}")
+        return ActorRef(self.id, src, logic, block.parameters(self.input))
+
+    def _source(self, block: Block, kind: str | None) -> str:
+        """Return the name of the actor: of the program, of a file, of a document inside this one, or a document."""
+        src = block.text(self.input, "src")
+        if kind == ACTOR_TYPE and src is not None:
+            return src
+        if kind not in SCXML_TYPES:
+            raise ContentError("error.execution", f"cannot invoke the type {kind!r}")
+        if src is not None:
+            return PREFIX + src
+        value = self.input.get("value", {})
+        if "document" in value:
+            return str(value["document"])
+        if "expr" in value:
+            return PREFIX + block.realm.text(value["expr"])
+        if value.get("text", "").strip():
+            return f"{PREFIX}{value['text'].strip()}"
+        raise ContentError("error.execution", "nothing to invoke: neither src nor content")
+
+
+class ReceiveOp:
+    """Do what comes before an event from outside is taken: finalize, autoforward, and late deliveries."""
+
+    def run(self, work: Work) -> None:
+        """Make the event one of SCXML; it is None if it was only delivered."""
+        type = work.event["type"]
+        if type in (STOP, INIT):
+            return
+        if type == DELIVER:
+            _deliver(work)
+        else:
+            work.event = receive_event(work.event)
+        if work.event is None:
+            return
+        for node in sorted(work.configuration.nodes, key=lambda node: node.order):
+            for invoke in node.invokes:
+                if invoke.src == INVOKE:
+                    self._pass_on(work, invoke.id, invoke.input)
+
+    def _pass_on(self, work: Work, id: str, input: JsonElement) -> None:
+        ref = work.children.get(id)
+        if ref is None:
+            return
+        if "finalize" in input and work.event.get("scxml", {}).get("invokeid") == id:
+            _finalize(work, input)
+        if input.get("autoforward") == "true" and not is_ended(ref):
+            work.effects.append(SendTo(ref, work.event, None, None))
+
+
+def _deliver(work: Work) -> None:
+    """Send an event whose delay has passed to another session, or report that there is none."""
+    target = work.event["target"]
+    event = work.event["event"]
+    address = find_address(work, target)
+    if address.actor is None:
+        data = {"reason": f"no session is at {target!r}"}
+        sendid = event["scxml"].get("sendid")
+        work.event = make_event("error.communication", "platform", data, sendid=sendid)
+        return
+    work.effects.append(SendTo(address.actor, event, None, None))
+    work.event = None
+
+
+def _finalize(work: Work, input: JsonElement) -> None:
+    block = Block(work)
+    if input["finalize"]:
+        block.run(input["finalize"])
+    else:
+        data = work.event.get("data")
+        places = {name: name for name in input.get("namelist", "").split()}
+        places.update({param["name"]: param["location"] for param in input.get("params", ()) if "location" in param})
+        for name, location in places.items():
+            if isinstance(data, dict) and name in data:
+                block.attempt(partial(_store, block, data[name], location), {"do": "finalize"})
+    block.close()
+
+
+def _store(block: Block, value: Any, location: str) -> None:
+    block.realm.put_json(value)
+    block.realm.assign(location)
+
+
+def set_variable(block: Block, element: JsonElement, value: Any) -> None:
+    """Set a variable to a value, or to that of its element if it is None."""
+
+    def evaluate() -> None:
+        if value is None:
+            block.put(element["value"])
+        else:
+            block.realm.put_json(value)
+        block.realm.assign(element["id"])
+
+    block.attempt(evaluate, element)
+
+
+def test_condition(context: Any, event: Any, params: Any, nodes: frozenset[Any]) -> bool:
+    """Return whether an event has one of the names of a transition, and its condition is true."""
+    if "events" in params:
+        variable = script_event(event)
+        if variable is None or not is_match(variable["name"], params["events"].split()):
+            return False
+    return "cond" not in params or enter_at(context, event, nodes).holds(params["cond"])
+
+
+ACTIONS = {
+    "scxml.content": Action("scxml.content", lambda names, params: ContentOp(params)),
+    "scxml.begin": Action("scxml.begin", lambda names, params: BeginOp(params)),
+    "scxml.bind": Action("scxml.bind", lambda names, params: BindOp(params)),
+    "scxml.donedata": Action("scxml.donedata", lambda names, params: DonedataOp(params)),
+}
+GUARDS = {"scxml.cond": StateGuard(test_condition)}
+ACTORS = {INVOKE: Action(INVOKE, lambda names, config: InvokeOp(config))}

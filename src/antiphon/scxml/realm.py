@@ -1,0 +1,132 @@
+"""The ECMAScript data model: expressions evaluated by QuickJS, with limits on time, memory and stack.
+
+A realm keeps nothing between evaluations (`realm.js` says how), so one per thread serves all documents: the variables
+of a session are JSON in the context of its machine, and a step stays a function of snapshot and event.
+"""
+
+import json
+import threading
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from antiphon.scxml.errors import ContentError, ScxmlError
+
+TIME_LIMIT_S = 1
+MEMORY_LIMIT = 32 * 2**20
+STACK_LIMIT = 256 * 2**10
+MISSING = "SCXML documents need the package quickjs-ng; run: pip install 'antiphon[scxml]'"
+_thread = threading.local()
+
+
+class Realm:
+    """A context of QuickJS; it is discarded once a limit was reached."""
+
+    def __init__(self) -> None:
+        quickjs = find_quickjs()
+        self._errors = (quickjs.JSException, quickjs.StackOverflow)
+        context = quickjs.Context()
+        context.set_memory_limit(MEMORY_LIMIT)
+        context.set_max_stack_size(STACK_LIMIT)
+        context.set_time_limit(TIME_LIMIT_S)
+        self._call = context.eval(_prelude())
+        self.is_spent = False  # True once a limit was reached
+
+    def enter(self, variables: Any, event: Any, active: list[str], system: dict[str, Any]) -> bool:
+        """Define the variables, the event and the active states of a block; False if an earlier block prevents that."""
+        return bool(self._run("enter", *(json.dumps(value) for value in (variables, event, active, system))))
+
+    def leave(self) -> dict[str, Any]:
+        """Return the variables as JSON."""
+        variables: dict[str, Any] = json.loads(self._run("leave"))
+        return variables
+
+    def put(self, expression: str) -> None:
+        """Evaluate an expression and hold its value."""
+        self._run("put", expression.rstrip().rstrip(";"))
+
+    def put_json(self, value: Any) -> None:
+        """Hold a JSON value."""
+        self._run("putJson", json.dumps(value))
+
+    def get(self) -> Any:
+        """Return the value that is held as JSON; None for undefined."""
+        text = self._run("get")
+        return None if text is None else json.loads(text)
+
+    def evaluate(self, expression: str) -> Any:
+        """Return the value of an expression as JSON; None for undefined."""
+        self.put(expression)
+        return self.get()
+
+    def text(self, expression: str) -> str:
+        """Return the value of an expression as a text."""
+        return str(self._run("text", expression))
+
+    def holds(self, condition: str) -> bool:
+        """Return whether a condition is true."""
+        return bool(self._run("holds", condition))
+
+    def assign(self, location: str) -> None:
+        """Assign the value that is held to a location; undeclared and read-only ones fail."""
+        self._run("assign", location)
+
+    def declare(self, name: str) -> None:
+        """Create a variable that is undefined, unless it exists."""
+        self._run("declare", name)
+
+    def execute(self, script: str) -> None:
+        """Run a script; what it declares with `let` and `const` is its own."""
+        self._run("run", script)
+
+    def copy_items(self, array: str) -> int:
+        """Begin to iterate over a copy of an array, and return its length."""
+        return int(self._run("copy", array))
+
+    def set_item(self, name: str, index: int) -> None:
+        """Set a variable to an item of the array."""
+        self._run("item", name, index)
+
+    def forget_items(self) -> None:
+        """End an iteration."""
+        self._run("forget")
+
+    def _run(self, operation: str, *arguments: Any) -> Any:
+        try:
+            return self._call(operation, *arguments)
+        except self._errors as error:
+            reason = str(error).strip() or type(error).__name__
+            if reason.startswith("InternalError") or reason == "null" or not isinstance(error, self._errors[0]):
+                self.is_spent = True
+                reason = _limit_message(reason)
+            raise ContentError("error.execution", reason) from None
+
+
+def enter_realm(variables: Any, event: Any, active: list[str], system: dict[str, Any]) -> Realm:
+    """Return the realm of this thread, entered."""
+    realm: Realm | None = getattr(_thread, "realm", None)
+    if realm is None or realm.is_spent or not realm.enter(variables, event, active, system):
+        realm = _thread.realm = Realm()
+        realm.enter(variables, event, active, system)
+    return realm
+
+
+def find_quickjs() -> Any:
+    """Return the module of QuickJS; raise `ScxmlError` if it is not installed."""
+    try:
+        import quickjs
+    except ImportError as error:
+        raise ScxmlError(MISSING) from error
+    return quickjs
+
+
+@cache
+def _prelude() -> str:
+    return files("antiphon.scxml").joinpath("realm.js").read_text(encoding="utf-8")
+
+
+def _limit_message(reason: str) -> str:
+    return (
+        f"a limit of the data model was reached ({reason.splitlines()[0]}): {TIME_LIMIT_S} s, "
+        f"{MEMORY_LIMIT // 2**20} MB of memory, {STACK_LIMIT // 2**10} KB of stack"
+    )

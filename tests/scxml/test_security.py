@@ -1,0 +1,137 @@
+"""Documents that would read, send or use more than they may are refused, or get an error event."""
+
+import pytest
+
+from antiphon import ScxmlError, create_actor, load_scxml
+from antiphon.scxml.xml import DEEPEST_ELEMENT, LARGEST_DOCUMENT
+
+BOMB = """<!DOCTYPE scxml [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>
+<scxml><state id="a"><onentry><log expr="'&b;'"/></onentry></state></scxml>"""
+EXTERNAL = """<!DOCTYPE scxml [<!ENTITY file SYSTEM "file:///etc/passwd">]>
+<scxml><datamodel><data id="x">&file;</data></datamodel><state id="a"/></scxml>"""
+
+
+def states(text, folder=None):
+    """The active states of a document that was started, and what it logged."""
+    logs = []
+    actor = create_actor(load_scxml(text, folder=folder), logger=lambda *values: logs.append(values[-1])).start()
+    return actor.get_snapshot().value, logs
+
+
+@pytest.mark.parametrize("text", [BOMB, EXTERNAL, '<!DOCTYPE scxml SYSTEM "http://localhost/scxml.dtd"><scxml/>'])
+def test_a_document_type_is_refused_before_anything_is_expanded(text):
+    with pytest.raises(ScxmlError, match="line 1: a document type declaration is refused"):
+        load_scxml(text)
+
+
+@pytest.mark.parametrize("text", ["<scxml>&nbsp;</scxml>", "<scxml>", "<scxml/><scxml/>", "<", "<scxml a='1' a='2'/>"])
+def test_what_is_not_xml_is_refused_with_its_line(text):
+    with pytest.raises(ScxmlError, match=r"line 1: not XML: "):
+        load_scxml(text)
+
+
+def test_huge_and_deep_documents_are_refused(tmp_path):
+    deep = "<state>" * DEEPEST_ELEMENT
+    huge = tmp_path / "huge.scxml"
+    huge.write_bytes(b" " * (LARGEST_DOCUMENT + 1))
+
+    with pytest.raises(ScxmlError, match="nested deeper than 100"):
+        load_scxml(f"<scxml>{deep}")
+    with pytest.raises(ScxmlError, match="larger than"):
+        load_scxml(huge)
+    with pytest.raises(ScxmlError, match="the limit is"):
+        load_scxml("<scxml>" + " " * LARGEST_DOCUMENT)
+
+
+@pytest.mark.parametrize(
+    "src",
+    [
+        "../secret.js",
+        "sub/../../secret.js",
+        "/etc/passwd",
+        "file:///etc/passwd",
+        "file:../secret.js",
+        "http://localhost/x.js",
+        "https://localhost/x.js",
+        "//localhost/x.js",
+        "a\0b",
+        "link.js",
+        "missing.js",
+        ".",
+    ],
+)
+def test_scripts_outside_the_folder_and_on_the_network_are_refused(tmp_path, src):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "secret.js").write_text("var secret = 1")
+    (folder / "link.js").symlink_to(tmp_path / "secret.js")
+    text = "<scxml><script src={}/><state id='a'/></scxml>"
+
+    with pytest.raises(ScxmlError, match=r"cannot read|not XML"):
+        load_scxml(text.format(f'"{src}"'), folder=folder)
+
+
+@pytest.mark.parametrize("src", ["../data.json", "link.json", "http://localhost/data.json", "missing.json"])
+def test_data_outside_the_folder_is_an_error_of_the_session(tmp_path, src):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "data.json").write_text("{}")
+    (folder / "link.json").symlink_to(tmp_path / "data.json")
+    text = f"""<scxml><datamodel><data id="x" src="{src}"/></datamodel><state id="a">
+        <transition event="error.execution" cond="x === undefined" target="refused"/></state>
+        <state id="refused"/></scxml>"""
+
+    assert states(text, folder)[0] == "refused"
+
+
+@pytest.mark.parametrize("invoke", ['src="../child.scxml"', "srcexpr=\"'../child.scxml'\"", 'src="http://localhost/c"'])
+def test_children_outside_the_folder_are_an_error_of_the_session(tmp_path, invoke):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "child.scxml").write_text("<scxml><final id='end'/></scxml>")
+    text = f"""<scxml><state id="a"><invoke id="child" {invoke}/>
+        <transition event="error.execution" target="refused"/><transition event="done.invoke" target="invoked"/>
+        </state><state id="refused"/><state id="invoked"/></scxml>"""
+
+    assert states(text, folder)[0] == "refused"
+
+
+@pytest.mark.parametrize(
+    "target", ["http://localhost/elsewhere", "https://example.invalid/", "http://127.0.0.1:1/x", "file:///etc/passwd"]
+)
+def test_events_are_sent_by_http_only_to_the_session_itself(target):
+    text = f"""<scxml><state id="a"><onentry>
+        <send type="http://www.w3.org/TR/scxml/#BasicHTTPEventProcessor" target="{target}" event="out"/></onentry>
+        <transition event="error.execution" target="refused"/></state><state id="refused"/></scxml>"""
+
+    assert states(text)[0] == "refused"
+
+
+def test_endless_scripts_end_with_an_error_event_and_the_machine_continues():
+    text = """<scxml><state id="a"><onentry><script>while (true);</script></onentry>
+        <transition event="error.execution" target="b"><log expr="_event.data.reason"/></transition></state>
+        <state id="b"/></scxml>"""
+
+    value, logs = states(text)
+
+    assert value == "b"
+    assert "limit of the data model" in logs[0]
+
+
+def test_a_document_that_invokes_itself_is_loaded_once(tmp_path):
+    path = tmp_path / "self.scxml"
+    path.write_text("""<scxml><state id="a"><transition event="go" target="b"/></state>
+        <state id="b"><invoke id="again" src="self.scxml"/></state></scxml>""")
+
+    actor = create_actor(load_scxml(path)).start()
+    actor.send({"type": "go"})
+
+    assert actor.get_snapshot().children["again"].get_snapshot().value == "a"
+
+
+def test_documents_that_are_computed_are_refused_by_the_same_rules():
+    text = """<scxml><datamodel><data id="bomb" expr="'&lt;!DOCTYPE x [&lt;!ENTITY a &quot;b&quot;>]>&lt;scxml/>'"/>
+        </datamodel><state id="a"><invoke><content expr="bomb"/></invoke>
+        <transition event="error.execution" target="refused"/></state><state id="refused"/></scxml>"""
+
+    assert states(text)[0] == "refused"
