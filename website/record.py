@@ -151,6 +151,18 @@ def record_chat(store: Path) -> list[Text]:
         return list(terminal.lines())[:-1]
 
 
+def record_approval(store: Path) -> list[Text]:
+    """Let agents work until they ask whether they may write a file."""
+    folder = store / "work"
+    folder.mkdir()
+    options = ("-m", "scripted:agents", "--workspace", str(folder))
+    with Recording("run", *options, "Write greet.py with tests", store=store) as terminal:
+        terminal.wait_for("allow? > ")
+        lines = list(terminal.lines())
+        # Above it are the id of the run and the path of its folder.
+        return lines[next(number for number, line in enumerate(lines) if line.plain.startswith("2. ")) :]
+
+
 def record_debate(store: Path) -> list[Text]:
     """Hold a debate up to the middle of its first round."""
     topic = "Should a city close its centre to private cars?"
@@ -165,6 +177,7 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         draw("chat", "antiphon chat -m scripted:chat", record_chat(Path(folder)))
+        draw("approval", "antiphon run -m scripted:agents", record_approval(Path(folder)))
         draw("debate", "antiphon debate -m scripted:debate", record_debate(Path(folder)))
 
 

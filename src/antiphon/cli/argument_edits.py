@@ -30,8 +30,8 @@ def parse_arguments(text: str, original: Json) -> dict[str, Any]:
     rest = f"\n{text}"
     names = list(original)
     for number, name in enumerate(names):
-        head, found, rest = rest.partition(f"\n{mark} {name}\n")
-        if not found or (number == 0 and head.strip()):
+        head, separator, rest = rest.partition(f"\n{mark} {name}\n")
+        if not separator or (number == 0 and head.strip()):
             raise BadArguments(f"the line {f'{mark} {name}'!r} is missing; keep the lines that name arguments")
         end = rest.find(f"\n{mark} {names[number + 1]}\n") if number + 1 < len(names) else -1
         value = rest[:end] if end >= 0 else rest.removesuffix("\n")

@@ -141,10 +141,10 @@ class TerminalAnswerer:
             if call["decision"] != "ask" or not isinstance(arguments, Mapping) or not arguments:
                 continue
             text = await self._lines.edit(format_arguments(arguments), ".txt")
-            changed = parse_arguments(text, arguments)
-            if changed != arguments:
-                await check_arguments(changed, await schema_of(call["name"]))
-                edits[call["id"]] = changed
+            new_arguments = parse_arguments(text, arguments)
+            if new_arguments != arguments:
+                await check_arguments(new_arguments, await schema_of(call["name"]))
+                edits[call["id"]] = new_arguments
         return edits
 
     async def _show(self, calls: Sequence[Json], speaker: str) -> PermissionDecision | None:

@@ -202,7 +202,7 @@ def test_a_terminal_that_a_killed_chat_has_left_is_mended_by_the_next(tmp_path, 
         screen.process.kill()
         screen.end()
         screen.run_again("chat", "-m", model)
-        screen.until("Ctrl-D quits")
+        screen.wait(lambda: screen.count("Ctrl-D quits") == 2)
         at_prompt(screen)
         ended(screen)
 

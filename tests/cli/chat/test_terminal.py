@@ -226,7 +226,7 @@ def test_at_a_limit_the_person_is_asked_and_again_after_the_process_has_ended(tm
         screen.until("limit reached: 3 tool rounds for this message")
         screen.until("or another limit > ")
         screen.type("n")
-        screen.until(PROMPT)
+        screen.wait(lambda: screen.rows[-1:] == ["> "])
         screen.press(LEAVE)
         _, code = screen.end()
 

@@ -267,7 +267,7 @@ def test_a_second_control_c_leaves_at_once_and_takes_the_command_with_it(tmp_pat
 
     assert code == 130
     assert "left; continue with: antiphon run --resume " in shown
-    assert screen.raw.rindex("\x1b[?25h") > screen.raw.rindex("\x1b[?25l")
+    assert screen.raw.rfind("\x1b[?25h") > screen.raw.rfind("\x1b[?25l")
 
 
 @pytest.mark.requirement("S1-99")
@@ -329,7 +329,7 @@ def test_several_agents_are_shown_side_by_side(tmp_path, folder):
 
     assert code == 0
     assert "red:\n" in shown
-    assert "Red words. Red is done. " in shown
+    assert "Red words. Red is done.\n" in shown
     assert shown.index("blue:\n") < shown.index("All is painted.")
     assert "All is painted." in shown
 

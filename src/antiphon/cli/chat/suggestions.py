@@ -27,7 +27,7 @@ class Command(Protocol):
 
     @property
     def help(self) -> str:
-        """What it does."""
+        """A line about the command."""
         ...
 
 
@@ -106,11 +106,11 @@ def _files(word: str) -> list[Suggestion]:
         entries = sorted(os.scandir(place), key=lambda entry: entry.name)
     except (OSError, RuntimeError):
         return []
-    hidden = () if start.startswith(".") else (".",)
+    left_out = () if start.startswith(".") else (".",)
     names = [
         f"{entry.name}{'/' if entry.is_dir() else ''}"
         for entry in entries
-        if entry.name.startswith(start) and not entry.name.startswith(hidden)
+        if entry.name.startswith(start) and not entry.name.startswith(left_out)
     ]
     return [Suggestion(name, len(start)) for name in names[:MOST_FILES] if name != start]
 

@@ -52,8 +52,8 @@ class SuggestionCompleter(Completer):
         """Yield the suggestions for the text before the cursor."""
         for suggestion in await self._suggest(document.text_before_cursor):
             about = sanitize_line(suggestion.about)
-            shown = sanitize_line(suggestion.text)
-            yield Completion(suggestion.text, -suggestion.replaces, display=shown, display_meta=about)
+            label = sanitize_line(suggestion.text)
+            yield Completion(suggestion.text, -suggestion.replaces, display=label, display_meta=about)
 
 
 def editor_output() -> Output:

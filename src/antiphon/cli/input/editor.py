@@ -33,12 +33,14 @@ from antiphon.cli.input.signals import Signals
 from antiphon.cli.input.suggestions import Suggest
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_lines
+from antiphon.cli.render.units import plural
 
 INTERRUPT = "\x03"
 ESCAPE_S = 0.05  # how long after Escape the rest of a sequence of an arrow key may come
 MENU_ROWS = 6
 MENTION = re.compile(r"(?:^|\s)@\S*$")
 CONTINUATION = "… "
+MOST_ECHOED = 15  # lines of a message
 
 
 class LineEditor:
@@ -60,11 +62,16 @@ class LineEditor:
             key_bindings=message_keys(self._edit_draft),
             color_depth=_color_depth(),
             enable_suspend=True,
+            erase_when_done=True,
             input=self._input,
             output=output,
         )
         self._answers: PromptSession[str] = PromptSession(
-            history=DummyHistory(), key_bindings=answer_keys(), input=self._input, output=output
+            history=DummyHistory(),
+            key_bindings=answer_keys(),
+            erase_when_done=True,
+            input=self._input,
+            output=output,
         )
         for session in (self._messages, self._answers):
             session.app.ttimeoutlen = ESCAPE_S
@@ -128,9 +135,11 @@ class LineEditor:
 
         try:
             with self._signals.handled_by(press):
-                return await session.prompt_async(
+                text = await session.prompt_async(
                     sanitize_lines(prompt), default=draft, handle_sigint=False, set_exception_handler=False
                 )
+            _echo(prompt, text)
+            return text
         finally:
             # What came in one piece with Enter was not read by the prompt.
             self._type("".join(key.data for key in get_typeahead(self._input)))
@@ -162,6 +171,14 @@ class LineEditor:
 
 def _interrupt(application: Application[str]) -> None:
     application.exit(exception=Interrupted())
+
+
+def _echo(prompt: str, text: str) -> None:
+    """Write what was typed below what is on the screen; of a long message its first lines."""
+    lines = sanitize_lines(f"{prompt}{text}").split("\n")
+    if len(lines) > MOST_ECHOED:
+        lines = [*lines[:MOST_ECHOED], f"({plural(len(lines) - MOST_ECHOED, 'more line')})"]
+    write(sys.stdout, f"\n{CONTINUATION}".join(lines) + "\n")
 
 
 def _color_depth() -> ColorDepth | None:

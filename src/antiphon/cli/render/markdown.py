@@ -11,7 +11,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from antiphon.cli.render.markdown_stream import Block, markdown_parser
+from antiphon.cli.render.markdown_stream import MarkdownBlock, markdown_parser
 
 PROSE_COLUMNS = 100
 UNLIMITED = 100_000  # columns of code that is printed as it is
@@ -65,7 +65,7 @@ class ReplyMarkdown(Markdown):
         self.parsed = markdown_parser().parse(text)
 
 
-def block_lines(console: Console, block: Block) -> list[list[Segment]]:
+def block_lines(console: Console, block: MarkdownBlock) -> list[list[Segment]]:
     """Render a block: prose in lines of 100 columns at most, tables as wide as the screen, code as wide as it is."""
     columns = {"prose": min(console.width, PROSE_COLUMNS), "table": console.width, "code": UNLIMITED}
     return render_lines(console, ReplyMarkdown(block.text), columns[block.kind])

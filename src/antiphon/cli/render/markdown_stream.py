@@ -25,7 +25,7 @@ LONGEST_LIST = 30  # lines
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class MarkdownBlock:
     """A block of Markdown."""
 
     text: str
@@ -41,12 +41,12 @@ class MarkdownStream:
         self._parser = markdown_parser()
         self._lines: list[str] = []  # of the unfinished block
         self._pieces: list[str] = []  # of the unfinished line
-        self._finished: list[Block] = []
+        self._finished: list[MarkdownBlock] = []
         self._parse_at = 1  # lines from which on the unfinished block is parsed again
         self._kind = ""  # type of the unfinished block
         self._continues = False
 
-    def feed(self, text: str) -> list[Block]:
+    def feed(self, text: str) -> list[MarkdownBlock]:
         """Add text and return the blocks that it finishes."""
         *lines, unfinished = text.split("\n")
         for line in lines:
@@ -57,7 +57,7 @@ class MarkdownStream:
             self._pieces.append(unfinished)
         return self._pop_finished()
 
-    def end(self) -> list[Block]:
+    def end(self) -> list[MarkdownBlock]:
         """End the text and return the remaining blocks."""
         if self._pieces:
             self._lines.append("".join(self._pieces))
@@ -90,7 +90,7 @@ class MarkdownStream:
         """True if the unfinished block is a further piece of the block before it."""
         return self._continues
 
-    def _pop_finished(self) -> list[Block]:
+    def _pop_finished(self) -> list[MarkdownBlock]:
         finished = self._finished
         self._finished = []
         return finished
@@ -121,7 +121,7 @@ class MarkdownStream:
         lines = self._lines[start:]
         self._begin(lines, continues=self._continues and is_same, kind=token.type)
         if token.type == "fence" and len(lines) > LONGEST_FENCE:
-            self._add(Block("\n".join([*lines, token.markup]), "code", self._continues))
+            self._add(MarkdownBlock("\n".join([*lines, token.markup]), "code", self._continues))
             self._begin(lines[:1], continues=True, kind=token.type)
         elif token.type in LISTS and len(lines) > LONGEST_LIST:
             self._split_list()
@@ -131,7 +131,7 @@ class MarkdownStream:
         tokens = self._tokens()
         items = [token.map[0] for token in tokens if token.type == "list_item_open" and token.level == 1 and token.map]
         if len(items) > 1:
-            self._add(Block("\n".join(self._lines[: items[-1]]).rstrip(), continues=self._continues))
+            self._add(MarkdownBlock("\n".join(self._lines[: items[-1]]).rstrip(), continues=self._continues))
             self._begin(self._lines[items[-1] :], continues=True, kind=self._kind)
 
     def _parse(self) -> list[Token]:
@@ -148,9 +148,9 @@ class MarkdownStream:
         text = "\n".join(self._lines[place[0] : place[1]]).strip("\n").rstrip()
         is_empty = token.type == "fence" and self._continues and place[0] == 0 and not token.content
         if not is_empty:
-            self._add(Block(text, KINDS.get(token.type, "prose"), self._continues and place[0] == 0))
+            self._add(MarkdownBlock(text, KINDS.get(token.type, "prose"), self._continues and place[0] == 0))
 
-    def _add(self, block: Block) -> None:
+    def _add(self, block: MarkdownBlock) -> None:
         if block.text.strip():
             self._finished.append(block)
 

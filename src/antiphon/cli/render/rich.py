@@ -12,7 +12,7 @@ from rich.text import Text
 from antiphon.cli.render.gate import Drawing
 from antiphon.cli.render.live_region import LiveRegion
 from antiphon.cli.render.markdown import PROSE_COLUMNS, ReplyMarkdown, block_lines, render_lines
-from antiphon.cli.render.markdown_stream import Block, MarkdownStream
+from antiphon.cli.render.markdown_stream import MarkdownBlock, MarkdownStream
 from antiphon.cli.render.plain import Tone, thought_line
 from antiphon.cli.render.text_width import escape_controls, sanitize_lines
 
@@ -136,18 +136,18 @@ class RichView:
         lines = [line for text in texts for line in self._console.render_lines(text, pad=False)]
         return lines[-max(1, self._console.height // 2) :]
 
-    def _print_block(self, block: Block) -> None:
+    def _print_block(self, block: MarkdownBlock) -> None:
         self._clear()
         self._print_lines(block, is_first=self._is_first)
         self._is_first = False
 
-    def _print_lines(self, block: Block, *, is_first: bool) -> None:
+    def _print_lines(self, block: MarkdownBlock, *, is_first: bool) -> None:
         lines = block_lines(self._console, block)
         if not is_first and not block.continues:
             lines = [[], *lines]
         self._console.print(_join_lines(lines), end="", crop=False, soft_wrap=True)
 
-    def _print_thought(self, block: Block) -> None:
+    def _print_thought(self, block: MarkdownBlock) -> None:
         self._console.print(Text(block.text, style="dim italic"))
 
     def _clear(self) -> None:
