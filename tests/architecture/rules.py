@@ -15,7 +15,6 @@ PURE_TOOLS = {"tools.access", "tools.assessment", "tools.risks", "tools.patterns
 BELOW = WORDS | {"chart", "actors", "runtime", "providers", "tools"}
 FEATURES = {"chat": "chat", "agents": "run", "debate": "debate"}  # with the command that is about each
 SHARED_CLI = WORDS | {
-    "background_loop",
     "client",
     "runtime",
     "stores",
@@ -24,6 +23,7 @@ SHARED_CLI = WORDS | {
     "threads",
     "app",
     "cli.render",
+    "cli.input",
 }
 MAY_IMPORT: dict[str, set[str]] = {
     **{word: set() for word in WORDS},
@@ -46,6 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web": set(),
     "server": BELOW | {"app", "threads", "web", *FEATURES, "chat.machine.events", "client.local"},
     "cli.render": {"money", "threads"},
+    "cli.input": {"paths", "cli.render"},
     "cli": SHARED_CLI | {"__init__", "actors", "chart", "cli.run.agents", "server", *FEATURES},
     **{f"cli.{command}": SHARED_CLI | {"cli", feature} for feature, command in FEATURES.items()},
     "cli.play": {"chart", "actors", "cli", "cli.render"},

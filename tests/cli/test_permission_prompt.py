@@ -1,5 +1,7 @@
 """The question for permission: shown completely before it can be answered, with one key for each thing."""
 
+import asyncio
+
 import pytest
 
 from antiphon.cli.permission_prompt import SCOPE_KEYS, PermissionDecision, TerminalAnswerer, UnattendedAnswerer
@@ -14,7 +16,7 @@ class Terminal:
         self.keys = list(keys)
         self.shown = []
 
-    def ask(self, prompt):
+    async def ask(self, prompt):
         self.shown.append(prompt)
         return self.keys.pop(0)
 
@@ -27,7 +29,8 @@ class Terminal:
 def permit(keys, *calls, height=20):
     terminal = Terminal(*keys)
     judged = decide(calls, "ask", {})["calls"]
-    return TerminalAnswerer(terminal, terminal, height=height).permit(judged, "developer"), terminal.shown
+    asked = TerminalAnswerer(terminal, terminal, height=height).permit(judged, "developer")
+    return asyncio.run(asked), terminal.shown
 
 
 @pytest.mark.parametrize(
@@ -106,7 +109,7 @@ def test_a_diff_that_is_cut_is_followed_by_the_whole_content():
 
 def test_where_there_is_no_user_calls_are_denied_with_what_to_do():
     terminal = Terminal()
-    decision = UnattendedAnswerer(terminal).permit(decide([EDIT], "ask", {})["calls"], "developer")
+    decision = asyncio.run(UnattendedAnswerer(terminal).permit(decide([EDIT], "ask", {})["calls"], "developer"))
 
     assert decision.decision == "deny"
     assert "--mode" in (decision.reason or "")
@@ -123,7 +126,7 @@ def test_where_there_is_no_user_calls_are_denied_with_what_to_do():
 )
 def test_a_denial_without_a_user_says_why_and_which_mode_would_allow_it(call, hint):
     terminal = Terminal()
-    decision = UnattendedAnswerer(terminal).permit(decide([call], "ask", {})["calls"], "developer")
+    decision = asyncio.run(UnattendedAnswerer(terminal).permit(decide([call], "ask", {})["calls"], "developer"))
 
     assert decision.reason.startswith("no user to ask: ")
     assert decision.reason.endswith(hint)

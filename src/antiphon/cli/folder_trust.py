@@ -10,7 +10,7 @@ from pathlib import Path
 from antiphon.agents.errors import BadAgents
 from antiphon.agents.file_reading import files_of
 from antiphon.cli.frame import command_name
-from antiphon.cli.prompt import Prompt, discard_typed_input
+from antiphon.cli.input.lines import ask_line, discard_typed_input
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import clip, escape_invisible, width
 from antiphon.threads.folder_contents import FolderContents, FolderItem, Kind
@@ -53,7 +53,7 @@ def accept_folder(contents: FolderContents, *, can_ask: bool, is_quiet: bool = F
     if not _show_pages(lines):
         return False
     discard_typed_input()
-    if Prompt().ask(QUESTION).strip().lower() not in YES:
+    if ask_line(QUESTION).strip().lower() not in YES:
         return False
     trusted.add(contents)
     return True
@@ -164,7 +164,7 @@ def _show_pages(lines: Sequence[str]) -> bool:
     for start in range(0, len(rows), page):
         if start:
             discard_typed_input()
-            if Prompt().ask(NEXT_PAGE).strip().lower() in NO:
+            if ask_line(NEXT_PAGE).strip().lower() in NO:
                 return False
         for row in rows[start : start + page]:
             write(sys.stderr, f"{row}\n")

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from antiphon.cli.prompt import discard_typed_input
+from antiphon.cli.input.lines import LineInput, discard_typed_input
 from antiphon.cli.render.plain import TextView
 from antiphon.cli.render.questions import question_lines
 from antiphon.cli.render.units import plural
@@ -22,18 +22,6 @@ TOO_LATE = "this request was already answered or has expired; the answer was ign
 # The key of each scope; `a` allows once, `o` outside the sandbox, `d` denies and `e` shows everything again.
 SCOPE_KEYS = {"command": "c", "folder": "f", "host": "h", "tool": "t"}
 FEWEST_LINES = 5
-
-
-class LineInput(Protocol):
-    """Source of typed lines; raises `EOFError` or `KeyboardInterrupt` at their end."""
-
-    def message(self, prompt: str) -> str:
-        """Read a message of one or more lines."""
-        ...
-
-    def ask(self, prompt: str) -> str:
-        """Read one line."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +39,13 @@ class PermissionDecision:
 
 
 class Answerer(Protocol):
-    """Answers requests; raises `EOFError` or `KeyboardInterrupt` if the user declines to."""
+    """Answers requests; raises `EOFError` or `Interrupted` if the user declines to."""
 
-    def permit(self, calls: Sequence[Json], speaker: str) -> PermissionDecision:
+    async def permit(self, calls: Sequence[Json], speaker: str) -> PermissionDecision:
         """Decide whether tool calls are allowed."""
         ...
 
-    def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
+    async def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
         """Answer a question."""
         ...
 
@@ -70,25 +58,25 @@ class TerminalAnswerer:
         self._view = view
         self._height = height
 
-    def permit(self, calls: Sequence[Json], speaker: str) -> PermissionDecision:
+    async def permit(self, calls: Sequence[Json], speaker: str) -> PermissionDecision:
         """Show the calls completely, and read a decision."""
         discard_typed_input()
         choices = answer_choices(calls)
-        denial = self._show(calls, speaker)
+        denial = await self._show(calls, speaker)
         if denial is not None:
             return denial
         while True:
-            key = self._lines.ask(format_choices(choices)).strip().lower()
+            key = (await self._lines.ask(format_choices(choices))).strip().lower()
             if key == "d":
-                return self._deny()
+                return await self._deny()
             if key == "e":
-                denial = self._show(calls, speaker)
+                denial = await self._show(calls, speaker)
                 if denial is not None:
                     return denial
             elif key in choices:
                 return choices[key].decision
 
-    def _show(self, calls: Sequence[Json], speaker: str) -> PermissionDecision | None:
+    async def _show(self, calls: Sequence[Json], speaker: str) -> PermissionDecision | None:
         """Show the calls, page by page if they are long; return a denial if the user does not read to the end."""
         size = shutil.get_terminal_size()
         page = max(FEWEST_LINES, (self._height or size.lines) - 2)
@@ -96,20 +84,20 @@ class TerminalAnswerer:
         shown = 0
         for number, row in enumerate(rows):
             if shown + row.height > page:
-                key = self._lines.ask(f"{plural(len(rows) - number, 'more line')}; Enter: go on, d: deny > ")
+                key = await self._lines.ask(f"{plural(len(rows) - number, 'more line')}; Enter: go on, d: deny > ")
                 if key.strip().lower() == "d":
-                    return self._deny()
+                    return await self._deny()
                 shown = 0
             self._view.line(row.text, row.tone)
             shown += row.height
         return None
 
-    def _deny(self) -> PermissionDecision:
-        reason = self._lines.ask("reason (sent to the model) > ").strip()
+    async def _deny(self) -> PermissionDecision:
+        reason = (await self._lines.ask("reason (sent to the model) > ")).strip()
         self._view.line(f"denied{f': {reason}' if reason else ''}")
         return PermissionDecision("deny", reason=reason or None)
 
-    def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
+    async def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
         """Show a question and read an answer, as text or as the number of an option."""
         discard_typed_input()
         self._view.line(f"{speaker} asks: {question}", "title")
@@ -117,7 +105,7 @@ class TerminalAnswerer:
             self._view.line(f"  {number}. {option}")
         hint = f" (1–{len(options)}, or text)" if options else ""
         while True:
-            text = self._lines.message(f"answer{hint} > ").strip()
+            text = (await self._lines.message(f"answer{hint} > ")).strip()
             if text.isdigit() and 1 <= int(text) <= len(options):
                 return options[int(text) - 1]
             if text:
@@ -176,7 +164,7 @@ class UnattendedAnswerer:
     def __init__(self, view: TextView) -> None:
         self._view = view
 
-    def permit(self, calls: Sequence[Json], speaker: str) -> PermissionDecision:
+    async def permit(self, calls: Sequence[Json], speaker: str) -> PermissionDecision:
         """Deny the calls."""
         asked = [call for call in calls if call["decision"] == "ask"] or calls
         names = ", ".join(call["name"] for call in asked)
@@ -184,7 +172,7 @@ class UnattendedAnswerer:
         self._view.line(f"{names} denied: {reason}", "error")
         return PermissionDecision("deny", reason=reason)
 
-    def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
+    async def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
         """Let the model decide."""
         self._view.line(f"{speaker} asks: {question} (no user to answer)", "error")
         return ANSWER_UNATTENDED

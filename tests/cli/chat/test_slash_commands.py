@@ -1,6 +1,7 @@
 """Commands with a slash, typed by a person that the test plays; the rest is the whole stack."""
 
 import argparse
+import asyncio
 import io
 import re
 from pathlib import Path
@@ -8,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from antiphon import BlockingApp
-from antiphon.background_loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.chat.session import open_chat
 from antiphon.cli.chat.slash_commands import COMMANDS, run_slash_command
 from antiphon.cli.chat.terminal import Terminal
 from antiphon.cli.default_model import ModelChoice
+from antiphon.cli.input.lines import Interrupted
+from antiphon.cli.input.signals import Signals
 from antiphon.cli.render.plain import PlainView
 from antiphon.tools.mcp.config import load_servers
 from tests.fixtures.chats import ECHO, echo_server, script
@@ -24,16 +26,16 @@ class ScriptedLines:
     def __init__(self, lines):
         self._lines = iter(lines)
 
-    def message(self, prompt):
-        return self.ask(prompt)
+    async def message(self, prompt):
+        return await self.ask(prompt)
 
-    def ask(self, prompt):
+    async def ask(self, prompt):
         try:
             line = next(self._lines)
         except StopIteration:
             raise EOFError from None
-        if line is KeyboardInterrupt:
-            raise KeyboardInterrupt
+        if line is Interrupted:
+            raise Interrupted
         return line
 
 
@@ -47,9 +49,12 @@ def typed(tmp_path):
         unset = dict.fromkeys(("system", "mcp", "thread", "model", "max_tool_rounds", "max_cost", "max_time"))
         options = argparse.Namespace(**{**unset, "store": tmp_path / "store.db", "mode": "ask", "last": False, **given})
         options.servers = load_servers(options.mcp) if options.mcp is not None else ()
-        opened = open_chat(options, ModelChoice(model), PlainView(shown))
-        with BackgroundLoop() as background, OpenOnLoop(background, opened) as client:
-            Terminal(background, client, ScriptedLines(lines)).run(run_slash_command)
+
+        async def hold():
+            async with open_chat(options, ModelChoice(model), PlainView(shown)) as client:
+                await Terminal(client, ScriptedLines(lines), Signals()).run(run_slash_command)
+
+        asyncio.run(hold())
         return shown.getvalue()
 
     return run
@@ -130,7 +135,7 @@ def test_conflicts_are_shown_and_decided_one_by_one(typed):
     assert "b: 1 turn, forked after turn 0, merged into main" in shown
 
 
-@pytest.mark.parametrize("ending", ["c", KeyboardInterrupt])
+@pytest.mark.parametrize("ending", ["c", Interrupted])
 def test_a_merge_that_is_not_wanted_changes_nothing(typed, ending):
     shown = typed("One", "/fork b 0", "Two", "/switch main", "/merge b", ending, "/branches")
 
@@ -155,7 +160,7 @@ def test_it_is_exported_into_a_new_file_only(typed, tmp_path, suffix):
 def test_leaving_at_a_question_denies_and_stops(typed, tmp_path):
     (tmp_path / "other").mkdir()
     asking = script(tmp_path / "other", [{"tool": ECHO, "arguments": {"name": "x"}}])
-    shown = typed("File it", KeyboardInterrupt, "/branches", model=asking, mcp=Path(echo_server(tmp_path)))
+    shown = typed("File it", Interrupted, "/branches", model=asking, mcp=Path(echo_server(tmp_path)))
 
     assert "permission denied; reply stopped" in shown
     assert "* main: 1 turn" in shown
@@ -164,7 +169,7 @@ def test_leaving_at_a_question_denies_and_stops(typed, tmp_path):
 def test_leaving_at_a_limit_stops_the_reply(typed, tmp_path):
     (tmp_path / "other").mkdir()
     calling = script(tmp_path / "other", [{"tool": "file", "arguments": {"name": "x"}}])
-    shown = typed("File it", KeyboardInterrupt, "/branches", model=calling, max_tool_rounds=2)
+    shown = typed("File it", Interrupted, "/branches", model=calling, max_tool_rounds=2)
 
     assert shown.count("← file not called: There is no tool 'file'.") == 2
     assert "reply stopped at its limit" in shown
@@ -211,7 +216,7 @@ def test_a_proposal_is_requested_again_and_replaced_by_own_words(typed):
 
 
 @pytest.mark.requirement("S2-59")
-@pytest.mark.parametrize("ending", ["c", KeyboardInterrupt])
+@pytest.mark.parametrize("ending", ["c", Interrupted])
 def test_a_proposal_that_is_not_wanted_changes_nothing(typed, ending):
     shown = typed(*FORKED, "/merge b consensus", ending, "/branches")
 

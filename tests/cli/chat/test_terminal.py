@@ -53,6 +53,9 @@ def test_control_c_cuts_the_reply_and_the_prompt_comes_back(tmp_path):
         screen.type("/branches")
         kept = screen.until(PROMPT)
         screen.press(CUT)
+        screen.until("to leave, press Ctrl-D or type /quit")
+        screen.until(PROMPT)
+        screen.press(LEAVE)
         _, code = screen.end()
 
     assert "^C" not in cut

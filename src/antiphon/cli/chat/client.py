@@ -1,4 +1,4 @@
-"""Client of one chat: sends messages and prints what follows, on the background loop."""
+"""Client of one chat: sends messages and prints what follows."""
 
 from collections.abc import Callable
 from contextlib import suppress

@@ -74,6 +74,6 @@ COMMAND = CliCommand(
     "Chat with a model. With a PROMPT or piped input, ask one question and exit.",
     add_options,
     run,
-    "In a conversation, /help lists the commands. Ctrl-C stops a reply; pressed twice, it quits.",
+    "In a conversation, /help lists the commands. Ctrl-C stops a reply, Ctrl-D quits.",
     works=True,
 )

@@ -1,17 +1,17 @@
 """An interactive conversation."""
 
 import argparse
+import asyncio
 
-from antiphon.background_loop import BackgroundLoop, OpenOnLoop
 from antiphon.chat.record import branch_path
 from antiphon.cli.chat.session import chat_view, open_chat
 from antiphon.cli.chat.slash_commands import run_slash_command
-from antiphon.cli.chat.terminal import Terminal
+from antiphon.cli.chat.terminal import NOT_STOPPED, Terminal
 from antiphon.cli.default_model import ModelChoice, choose_model, describe
 from antiphon.cli.frame import DONE
-from antiphon.cli.interruptible import Quit
-from antiphon.cli.prompt import Prompt, history_file
-from antiphon.cli.readline_sigint import watch_sigint
+from antiphon.cli.input.lines import TerminalLines
+from antiphon.cli.input.signals import Signals
+from antiphon.cli.input.waiting import WaitAbandoned
 from antiphon.cli.render.units import plural
 from antiphon.threads.kinds import Json
 
@@ -23,22 +23,25 @@ EXPIRED = "the last reply waited for permission when its process ended; /resume 
 
 def hold_conversation(options: argparse.Namespace) -> int:
     """Read and answer messages until the user quits."""
+    return asyncio.run(_hold(options))
+
+
+async def _hold(options: argparse.Namespace) -> int:
     choice = choose_model(options.model)
     opened = open_chat(options, choice, chat_view(options, is_question=False), stays=True)
-    with BackgroundLoop() as background, OpenOnLoop(background, opened) as client:
-        prompt = Prompt(history_file())
-        terminal = Terminal(background, client, prompt)
-        uses_choice = options.model or client.thread is None
-        try:
-            _greet(terminal, choice if uses_choice else describe(client.config["model"]))
-            with watch_sigint(lambda: prompt.current):
-                terminal.run(run_slash_command)
-        except Quit:
-            pass
+    async with opened as client:
+        with Signals() as signals:
+            terminal = Terminal(client, TerminalLines(signals), signals)
+            uses_choice = options.model or client.thread is None
+            try:
+                await _greet(terminal, choice if uses_choice else describe(client.config["model"]))
+            except WaitAbandoned:
+                terminal.view.line(NOT_STOPPED, "error")
+            await terminal.run(run_slash_command)
         return DONE
 
 
-def _greet(terminal: Terminal, choice: ModelChoice) -> None:
+async def _greet(terminal: Terminal, choice: ModelChoice) -> None:
     view = terminal.view
     client = terminal.client
     view.line(choice.summary, "title")
@@ -47,28 +50,28 @@ def _greet(terminal: Terminal, choice: ModelChoice) -> None:
     view.line("/help lists the commands; Ctrl-C stops a reply, Ctrl-D quits")
     if client.thread is None:
         return
-    terminal.wait(client.follow_running())
-    record = terminal.wait(client.read())
+    await terminal.wait(client.follow_running())
+    record = await terminal.wait(client.read())
     terminal.branch = record.content["branch"]
     view.line(f"continuing “{record.view.title}” ({plural(record.view.turns, 'turn')}, {record.view.id})")
     for message in branch_path(record.content)[-2:]:
         for part in message["parts"]:
             if part["type"] == "text":
                 view.markdown(f"> {part['text']}" if message["role"] == "user" else part["text"])
-    _report_plan(terminal, record.content)
-    reply = terminal.wait(client.waiting_reply())
+    await _report_plan(terminal, record.content)
+    reply = await terminal.wait(client.waiting_reply())
     if reply.is_asking and (record.view.waiting == LIMIT or client.is_remote):
-        terminal.converse(client.waiting_reply())
+        await terminal.converse(client.waiting_reply())
     elif record.view.waiting == PROVIDER_ERROR:
-        for request in terminal.wait(client.app.threads.requests(client.open_thread())):
+        for request in await terminal.wait(client.app.threads.requests(client.open_thread())):
             view.line(f"{request.text}; then /retry continues it", "error")
     elif record.view.status in ("interrupted", "waiting"):
         view.line(LOST if record.view.status == "interrupted" else EXPIRED, "error")
 
 
-def _report_plan(terminal: Terminal, chat: Json) -> None:
+async def _report_plan(terminal: Terminal, chat: Json) -> None:
     """Report a merge that an earlier process has planned, and drop a fork that it has not confirmed."""
     if chat.get("fork"):
-        terminal.wait(terminal.client.perform("cancel_fork"))
+        await terminal.wait(terminal.client.perform("cancel_fork"))
     if chat.get("merge"):
         terminal.view.line(f"a merge of {chat['merge']['source']} is planned; /merge continues it", "error")

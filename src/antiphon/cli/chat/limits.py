@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from antiphon.cli.permission_prompt import LineInput
-from antiphon.cli.prompt import discard_typed_input
+from antiphon.cli.input.lines import LineInput, discard_typed_input
 from antiphon.cli.render.units import plural
 from antiphon.money import format_usd
 
@@ -30,11 +29,11 @@ class LimitDecision:
     limit: float | None = None
 
 
-def ask_limit(lines: LineInput, facts: Json) -> LimitDecision:
+async def ask_limit(lines: LineInput, facts: Json) -> LimitDecision:
     """Ask the user whether a chat continues beyond its limit."""
     discard_typed_input()
     while True:
-        answer = lines.ask(_question(facts)).strip().lower()
+        answer = (await lines.ask(_question(facts))).strip().lower()
         if answer in ("y", "yes"):
             return LimitDecision("allow")
         if answer in ("n", "no"):

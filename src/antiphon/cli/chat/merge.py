@@ -4,6 +4,7 @@ from collections.abc import Container, Mapping
 from typing import Any
 
 from antiphon.cli.chat.terminal import Terminal
+from antiphon.cli.input.lines import Interrupted
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.threads import text_of
 
@@ -14,30 +15,34 @@ MOST_EXCERPT = 200
 Json = Mapping[str, Any]
 
 
-def merge(terminal: Terminal, source: str, strategy: str) -> Json | None:
+async def merge(terminal: Terminal, source: str, strategy: str) -> Json | None:
     """Merge a branch into the current one; return the chat after it, or None if cancelled."""
-    return finish_merge(terminal, terminal.wait(terminal.client.perform("merge", source=source, strategy=strategy)))
+    return await finish_merge(
+        terminal, await terminal.wait(terminal.client.perform("merge", source=source, strategy=strategy))
+    )
 
 
-def finish_merge(terminal: Terminal, chat: Json) -> Json | None:
+async def finish_merge(terminal: Terminal, chat: Json) -> Json | None:
     """Ask what is left to decide about a planned merge, and carry it out; return None if it is cancelled."""
     try:
-        is_confirmed = _agree(terminal, chat) if "proposal" in chat["merge"] else _resolve_conflicts(terminal, chat)
-    except (EOFError, KeyboardInterrupt):
+        is_confirmed = await (
+            _agree(terminal, chat) if "proposal" in chat["merge"] else _resolve_conflicts(terminal, chat)
+        )
+    except (EOFError, Interrupted):
         is_confirmed = False
     if is_confirmed:
-        return terminal.wait(terminal.client.perform("confirm_merge"))
-    terminal.wait(terminal.client.perform("cancel_merge"))
+        return await terminal.wait(terminal.client.perform("confirm_merge"))
+    await terminal.wait(terminal.client.perform("cancel_merge"))
     terminal.view.line("merge cancelled")
     return None
 
 
-def _agree(terminal: Terminal, chat: Json) -> bool:
+async def _agree(terminal: Terminal, chat: Json) -> bool:
     """Show the proposal of the model until it is accepted; return False if the user cancels."""
     while True:
         is_asked = chat["merge"]["proposal"]["phase"] == "asked"
         # Said while it is waited for: Ctrl-C before that would cancel the merge.
-        proposal = terminal.wait(terminal.client.proposal(ASKING if is_asked else None))
+        proposal = await terminal.wait(terminal.client.proposal(ASKING if is_asked else None))
         keys = ASK_AGAIN
         if proposal["phase"] == "ready":
             terminal.view.line(f"proposal for {chat['merge']['source']} and {chat['merge']['target']}:", "title")
@@ -46,38 +51,41 @@ def _agree(terminal: Terminal, chat: Json) -> bool:
         else:
             error = proposal["error"] or {"message": "stopped"}
             terminal.view.line(f"no proposal: {error['message']}", "error")
-        key = _ask_key(terminal, f"{keys} > ", "yrw" if proposal["phase"] == "ready" else "rw")
+        key = await _ask_key(terminal, f"{keys} > ", "yrw" if proposal["phase"] == "ready" else "rw")
         if key in (None, "y"):
             return key is not None
-        chat = terminal.wait(terminal.client.perform("propose", **_own_text(terminal, key)))
+        chat = await terminal.wait(terminal.client.perform("propose", **await _own_text(terminal, key)))
 
 
-def _own_text(terminal: Terminal, key: str | None) -> dict[str, str]:
+async def _own_text(terminal: Terminal, key: str | None) -> dict[str, str]:
     """Return the text that the user writes; nothing if the model is asked again."""
     if key != "w":
         return {}
-    while not (text := terminal.lines.message("text > ").strip()):
+    while not (text := (await terminal.lines.message("text > ")).strip()):
         pass
     return {"text": text}
 
 
-def _resolve_conflicts(terminal: Terminal, chat: Json) -> bool:
+async def _resolve_conflicts(terminal: Terminal, chat: Json) -> bool:
     """Ask about every conflict and for confirmation; return False if the user cancels."""
     merge = chat["merge"]
     for conflict in merge["conflicts"]:
         if conflict["pick"] is not None:
             continue
         _show(terminal, chat, conflict)
-        pick = _ask_key(terminal, "o: ours, t: theirs, b: both, n: neither, c: cancel > ", PICKS)
+        pick = await _ask_key(terminal, "o: ours, t: theirs, b: both, n: neither, c: cancel > ", PICKS)
         if pick is None:
             return False
-        terminal.wait(terminal.client.perform("resolve_conflict", conflict=conflict["id"], pick=PICKS[pick]))
-    return _ask_key(terminal, f"merge {merge['source']} into {merge['target']}? y: yes, c: cancel > ", "y") is not None
+        await terminal.wait(terminal.client.perform("resolve_conflict", conflict=conflict["id"], pick=PICKS[pick]))
+    return (
+        await _ask_key(terminal, f"merge {merge['source']} into {merge['target']}? y: yes, c: cancel > ", "y")
+        is not None
+    )
 
 
-def _ask_key(terminal: Terminal, question: str, keys: Container[str]) -> str | None:
+async def _ask_key(terminal: Terminal, question: str, keys: Container[str]) -> str | None:
     while True:
-        key = terminal.lines.ask(question).strip().lower()
+        key = (await terminal.lines.ask(question)).strip().lower()
         if key and key in keys:
             return key
         if key in ("c", "cancel", "no"):

@@ -1,17 +1,18 @@
 """One question, its answer, and an exit code."""
 
 import argparse
+import asyncio
 import sys
 
-from antiphon.background_loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.chat.session import chat_view, open_chat
 from antiphon.cli.chat.terminal import Terminal
 from antiphon.cli.default_model import choose_model, describe
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED
-from antiphon.cli.interruptible import Quit
+from antiphon.cli.input.lines import TerminalLines
+from antiphon.cli.input.signals import Signals
+from antiphon.cli.input.waiting import WaitAbandoned
 from antiphon.cli.permission_prompt import UnattendedAnswerer
-from antiphon.cli.prompt import Prompt
 from antiphon.cli.render.json_output import JsonOutput
 
 EXIT_CODES = {"completed": DONE, "stopped": INTERRUPTED}
@@ -19,19 +20,25 @@ EXIT_CODES = {"completed": DONE, "stopped": INTERRUPTED}
 
 def ask_question(options: argparse.Namespace, question: str) -> int:
     """Ask one question and return the exit code."""
+    return asyncio.run(_ask(options, question))
+
+
+async def _ask(options: argparse.Namespace, question: str) -> int:
     view = chat_view(options, is_question=True)
     output = JsonOutput(sys.stdout) if options.json else None
     choice = choose_model(options.model)
     opened = open_chat(options, choice, view, output.activity if output else None)
-    with BackgroundLoop() as background, OpenOnLoop(background, opened) as client:
+    async with opened as client:
         if options.model is None:
             view.line((choice if client.thread is None else describe(client.config["model"])).summary)
         has_user = sys.stdin.isatty() and sys.stderr.isatty()
-        terminal = Terminal(background, client, Prompt(), answerer=None if has_user else UnattendedAnswerer(view))
-        try:
-            stats = terminal.converse(client.say(question))
-        except Quit:
-            return INTERRUPTED
+        answerer = None if has_user else UnattendedAnswerer(view)
+        with Signals() as signals:
+            terminal = Terminal(client, TerminalLines(signals), signals, patience_s=0, answerer=answerer)
+            try:
+                stats = await terminal.converse(client.say(question))
+            except WaitAbandoned:
+                return INTERRUPTED
         code = EXIT_CODES.get(stats.status or "", FAILED)
         if output is not None:
             output.end(_end_facts(stats, client.thread, client.config["model"], code))

@@ -2,17 +2,16 @@
 
 import difflib
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from antiphon.cli.chat.merge import finish_merge, merge
 from antiphon.cli.chat.outline import branch_lines, checkpoint_lines
 from antiphon.cli.chat.reply_stats import format_tokens
-from antiphon.cli.chat.terminal import Terminal
+from antiphon.cli.chat.terminal import Quit, Terminal
 from antiphon.cli.default_model import describe
 from antiphon.cli.exports import write_export
-from antiphon.cli.interruptible import Quit
 from antiphon.money import format_usd
 from antiphon.providers.local.sources import absolute_reference
 from antiphon.threads.errors import Refused
@@ -27,10 +26,10 @@ class SlashCommand(NamedTuple):
 
     usage: str
     help: str
-    run: Callable[[Terminal, Words], None]
+    run: Callable[[Terminal, Words], Awaitable[None]]
 
 
-def run_slash_command(terminal: Terminal, line: str) -> None:
+async def run_slash_command(terminal: Terminal, line: str) -> None:
     """Run the command in a line that starts with a slash."""
     try:
         name, *words = shlex.split(line)
@@ -43,49 +42,49 @@ def run_slash_command(terminal: Terminal, line: str) -> None:
         raise Refused(f"unknown command {name}; {hint}")
     if len(words) > len(command.usage.split()) - 1:
         raise Refused(f"usage: {command.usage}")
-    command.run(terminal, words)
+    await command.run(terminal, words)
 
 
-def _fork(terminal: Terminal, words: Words) -> None:
+async def _fork(terminal: Terminal, words: Words) -> None:
     *names, last = words or [""]
     place: dict[str, Any] = {}
     if last.isdigit():
         place = {"turn": int(last)}
-    elif last in _chat(terminal)["messages"]:
+    elif last in (await _chat(terminal))["messages"]:
         place = {"from": last}
     elif len(words) == 2:
         raise Refused(f"{last!r} is neither a turn nor a message; usage: {FORK}")
     name = names[0] if names else "" if place else last
     payload = {**({"name": name} if name else {}), **place}
-    terminal.wait(terminal.client.perform("fork", **payload))
-    _print_position(terminal, terminal.wait(terminal.client.perform("confirm_fork")))
+    await terminal.wait(terminal.client.perform("fork", **payload))
+    _print_position(terminal, await terminal.wait(terminal.client.perform("confirm_fork")))
 
 
-def _branches(terminal: Terminal, words: Words) -> None:
-    for line in branch_lines(_chat(terminal)):
+async def _branches(terminal: Terminal, words: Words) -> None:
+    for line in branch_lines(await _chat(terminal)):
         terminal.view.line(line)
 
 
-def _switch(terminal: Terminal, words: Words) -> None:
+async def _switch(terminal: Terminal, words: Words) -> None:
     _print_position(
-        terminal, terminal.wait(terminal.client.perform("switch", branch=_required(words, "/switch BRANCH")))
+        terminal, await terminal.wait(terminal.client.perform("switch", branch=_required(words, "/switch BRANCH")))
     )
 
 
-def _close(terminal: Terminal, words: Words) -> None:
+async def _close(terminal: Terminal, words: Words) -> None:
     branch = _required(words, "/close BRANCH")
-    terminal.wait(terminal.client.perform("close", branch=branch))
+    await terminal.wait(terminal.client.perform("close", branch=branch))
     terminal.view.line(f"{branch} is closed; /switch {branch} opens it again")
 
 
-def _rewind(terminal: Terminal, words: Words) -> None:
+async def _rewind(terminal: Terminal, words: Words) -> None:
     if not words or words[0].isdigit():
         payload: dict[str, Any] = {"turns": int(words[0]) if words else 1}
     else:
-        payload = _place(_chat(terminal), words[0])
-    chat = terminal.wait(terminal.client.perform("rewind", **payload))
+        payload = _place((await _chat(terminal)), words[0])
+    chat = await terminal.wait(terminal.client.perform("rewind", **payload))
     _print_position(terminal, chat)
-    _print_branch(terminal, _chat(terminal))
+    _print_branch(terminal, (await _chat(terminal)))
 
 
 def _place(chat: Json, word: str) -> dict[str, str]:
@@ -100,48 +99,48 @@ def _place(chat: Json, word: str) -> dict[str, str]:
     return {"checkpointId": by_prefix[0] if len(by_prefix) == 1 else word}
 
 
-def _checkpoint(terminal: Terminal, words: Words) -> None:
+async def _checkpoint(terminal: Terminal, words: Words) -> None:
     payload = {"name": words[0]} if words else {}
-    terminal.wait(terminal.client.perform("checkpoint", **payload))
-    chat = _chat(terminal)
+    await terminal.wait(terminal.client.perform("checkpoint", **payload))
+    chat = await _chat(terminal)
     head = chat["branches"][chat["branch"]]["head"]
     ids = [id for id, checkpoint in chat["checkpoints"].items() if checkpoint["head"] == head]
     terminal.view.line(f"checkpoint {ids[-1] if ids else ''}; return with: /rewind {words[0] if words else ids[-1]}")
 
 
-def _checkpoints(terminal: Terminal, words: Words) -> None:
-    for line in checkpoint_lines(_chat(terminal)) or ["no checkpoints; create one with /checkpoint"]:
+async def _checkpoints(terminal: Terminal, words: Words) -> None:
+    for line in checkpoint_lines(await _chat(terminal)) or ["no checkpoints; create one with /checkpoint"]:
         terminal.view.line(line)
 
 
-def _merge(terminal: Terminal, words: Words) -> None:
-    planned = None if terminal.client.thread is None else _chat(terminal).get("merge")
+async def _merge(terminal: Terminal, words: Words) -> None:
+    planned = None if terminal.client.thread is None else (await _chat(terminal)).get("merge")
     if planned and words:
         raise Refused(f"a merge of {planned['source']} is planned; /merge without a branch continues it")
     if planned:
-        chat = finish_merge(terminal, _chat(terminal))
+        chat = await finish_merge(terminal, (await _chat(terminal)))
     else:
         source = _required(words, "/merge BRANCH [sequential|interleave|manual|consensus]")
-        chat = merge(terminal, source, words[1] if len(words) > 1 else "sequential")
+        chat = await merge(terminal, source, words[1] if len(words) > 1 else "sequential")
     if chat is not None:
         _print_position(terminal, chat)
 
 
-def _model(terminal: Terminal, words: Words) -> None:
+async def _model(terminal: Terminal, words: Words) -> None:
     client = terminal.client
     if words:
         reference = absolute_reference(words[0])
         if client.models is not None:
             client.models.open(reference)  # fails on an unknown model
         if client.thread is not None:
-            terminal.wait(client.perform("use_model", model=reference))
+            await terminal.wait(client.perform("use_model", model=reference))
         client.config["model"] = reference
     choice = describe(client.config["model"])
     terminal.view.line(choice.summary)
 
 
-def _cost(terminal: Terminal, words: Words) -> None:
-    metrics = _chat(terminal)["metrics"]
+async def _cost(terminal: Terminal, words: Words) -> None:
+    metrics = (await _chat(terminal))["metrics"]
     tokens = format_tokens(metrics["inputTokens"], metrics["outputTokens"])
     unpriced = f" (price of {_replies(metrics['unpriced'])} unknown)" if metrics["unpriced"] else ""
     times = f"{metrics['durationMs'] / 1000:.1f} s, slowest {metrics['slowestMs'] / 1000:.1f} s"
@@ -153,45 +152,43 @@ def _replies(count: int) -> str:
     return "1 reply" if count == 1 else f"{count:,} replies"
 
 
-def _retry(terminal: Terminal, words: Words) -> None:
-    terminal.converse(terminal.client.retry())
+async def _retry(terminal: Terminal, words: Words) -> None:
+    await terminal.converse(terminal.client.retry())
 
 
-def _resume(terminal: Terminal, words: Words) -> None:
-    terminal.converse(terminal.client.resume())
+async def _resume(terminal: Terminal, words: Words) -> None:
+    await terminal.converse(terminal.client.resume())
 
 
-def _export(terminal: Terminal, words: Words) -> None:
+async def _export(terminal: Terminal, words: Words) -> None:
     target = Path(_required(words, "/export FILE (.md, .html or .json)"))
-    write_export(_read(terminal), target)
+    write_export(await _read(terminal), target)
     terminal.view.line(f"exported to {target}")
 
 
-def _new(terminal: Terminal, words: Words) -> None:
+async def _new(terminal: Terminal, words: Words) -> None:
     terminal.client.thread = None
     terminal.branch = "main"
     terminal.view.line("new conversation; list the previous ones with: antiphon threads list")
 
 
-def _help(terminal: Terminal, words: Words) -> None:
+async def _help(terminal: Terminal, words: Words) -> None:
     cells = max(len(command.usage) for command in COMMANDS.values())
     for command in COMMANDS.values():
         terminal.view.line(f"{command.usage:<{cells}}  {command.help}")
-    terminal.view.line(
-        "A line that ends in \\ continues on the next line. Ctrl-C stops a reply; pressed twice, it quits."
-    )
+    terminal.view.line("A line that ends in \\ continues on the next line. Ctrl-C stops a reply; Ctrl-D quits.")
 
 
-def _quit(terminal: Terminal, words: Words) -> None:
+async def _quit(terminal: Terminal, words: Words) -> None:
     raise Quit
 
 
-def _read(terminal: Terminal) -> Record:
-    return terminal.wait(terminal.client.read())
+async def _read(terminal: Terminal) -> Record:
+    return await terminal.wait(terminal.client.read())
 
 
-def _chat(terminal: Terminal) -> Json:
-    return _read(terminal).content
+async def _chat(terminal: Terminal) -> Json:
+    return (await _read(terminal)).content
 
 
 def _required(words: Words, usage: str) -> str:

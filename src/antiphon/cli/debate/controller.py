@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, nullcontext, suppress
 from antiphon.cli.debate.plain_view import DebateOutput
 from antiphon.cli.debate.state import SPEAKING, DebateState
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED
-from antiphon.cli.raw_keys import TypedLine, read_keys
+from antiphon.cli.input.keys import TypedLine, read_keys
 from antiphon.cli.windows.types import Window, as_client
 from antiphon.runtime.errors import RuntimeFault
 from antiphon.threads.errors import Refused, ThreadError

@@ -1,4 +1,4 @@
-"""Client of one run: starts or resumes it and prints what happens, on the background loop."""
+"""Client of one run: starts or resumes it and prints what happens."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -154,13 +154,13 @@ class RunClient:
         self._view.line(request.text or "", "error")
         return True
 
-    def decide(self, request: OpenRequest, answerer: Answerer) -> dict[str, Any]:
-        """Get the answer to a request, on the main thread."""
+    async def decide(self, request: OpenRequest, answerer: Answerer) -> dict[str, Any]:
+        """Get the answer to a request."""
         speaker = self._printer.name(request.speaker or "")
         if request.reason != "permission":
             options = [str(option) for option in request.options]
-            return {"text": answerer.reply(request.text or "", options, speaker)}
-        return answerer.permit(request.calls, speaker).to_answer()
+            return {"text": await answerer.reply(request.text or "", options, speaker)}
+        return (await answerer.permit(request.calls, speaker)).to_answer()
 
     async def answer(self, request: OpenRequest, answer: Mapping[str, Any]) -> str:
         """Send the answer to a request and follow the run."""

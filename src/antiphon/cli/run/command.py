@@ -1,13 +1,13 @@
 """The command `antiphon run`: agents work on a task in a folder until it is done."""
 
 import argparse
+import asyncio
 from pathlib import Path
 
-from antiphon.background_loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.frame import INTERRUPTED, CliCommand, UsageError, print_error
-from antiphon.cli.interruptible import InterruptibleWait, Quit
+from antiphon.cli.input.signals import Signals
+from antiphon.cli.input.waiting import InterruptibleWait, WaitAbandoned
 from antiphon.cli.options import store_file, used_flags
-from antiphon.cli.readline_sigint import watch_sigint
 from antiphon.cli.run.dry_run import dry_run
 from antiphon.cli.run.environment import open_environment
 from antiphon.cli.run.flow import NewRun, ResumedRun, find_resumable_run, mode_in_force, open_run, run_to_end
@@ -37,7 +37,9 @@ def run(options: argparse.Namespace) -> int:
     except (KeyboardInterrupt, EOFError):
         return print_error("run", "interrupted; nothing was started", INTERRUPTED)
     store = store_file(options)
-    return dry_run(options, store, spec, task) if options.dry_run else _run(options, store, spec, NewRun(task, plan))
+    if options.dry_run:
+        return dry_run(options, store, spec, task)
+    return asyncio.run(_run(options, store, spec, NewRun(task, plan)))
 
 
 def _resume(options: argparse.Namespace) -> int:
@@ -52,7 +54,7 @@ def _resume(options: argparse.Namespace) -> int:
     else:
         _refuse(used_flags(options, FOR_FOREIGN))
         spec = stored_spec(options, stored.config)
-    return _run(options, store, spec, ResumedRun(stored.id, options.mode, stored.is_from_file))
+    return asyncio.run(_run(options, store, spec, ResumedRun(stored.id, options.mode, stored.is_from_file)))
 
 
 def _refuse(flags: list[str]) -> None:
@@ -60,19 +62,20 @@ def _refuse(flags: list[str]) -> None:
         raise UsageError(f"--resume keeps the original settings; remove {', '.join(flags)}")
 
 
-def _run(options: argparse.Namespace, store: Path, spec: RunSpec, start: NewRun | ResumedRun) -> int:
-    output = RunOutput.of(options)
-    # The first Ctrl-C cancels the run, any other leaves at once.
-    with BackgroundLoop() as background, OpenOnLoop(background, open_environment(options, store, spec)) as environment:
-        client = background.call(open_run(environment, spec, start, output))
+async def _run(options: argparse.Namespace, store: Path, spec: RunSpec, start: NewRun | ResumedRun) -> int:
+    signals = Signals()
+    output = RunOutput.of(options, signals)
+    async with open_environment(options, store, spec) as environment:
+        client = await open_run(environment, spec, start, output)
         mode = mode_in_force(spec, start)
         output.greet(client.id, spec, mode, environment.problems, environment.undo_problem(mode))
-        interruptible = InterruptibleWait(background, client.cancel, second_press_s=float("inf"))
+        # The first Ctrl-C cancels the run, any other leaves at once.
+        interruptible = InterruptibleWait(signals, client.cancel)
         try:
-            with watch_sigint(output.current_prompt):
-                status = run_to_end(client, start, interruptible, output.answerer)
-            result = background.call(client.outcome())
-        except Quit:
+            with signals:
+                status = await run_to_end(client, start, interruptible, output.answerer)
+            result = await client.outcome()
+        except WaitAbandoned:
             leave(output, client.id)
         return output.end(client.id, status, result)
 

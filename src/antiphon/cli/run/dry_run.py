@@ -1,13 +1,13 @@
 """Dry runs: only the plan is made and printed."""
 
 import argparse
+import asyncio
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
 from antiphon.agents.plans import review_result
-from antiphon.background_loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED
 from antiphon.cli.render.plain import PlainView, write
 from antiphon.cli.run.client import find_result
@@ -19,7 +19,11 @@ from antiphon.cli.run.spec import RunSpec
 def dry_run(options: argparse.Namespace, store: Path, spec: RunSpec, task: str) -> int:
     """Print only the plan, as JSON; return 1 if it is uncertain."""
 
-    async def make_plan(environment: RunEnvironment) -> tuple[dict[str, Any], Any]:
+    async def make_plan() -> tuple[dict[str, Any], Any]:
+        async with open_environment(options, store, spec) as environment:
+            return await _plan(environment)
+
+    async def _plan(environment: RunEnvironment) -> tuple[dict[str, Any], Any]:
         threads = environment.window.threads
         id = await create_run(environment, spec, dryRun=True)
         receipt = await threads.start(id, task)
@@ -29,11 +33,10 @@ def dry_run(options: argparse.Namespace, store: Path, spec: RunSpec, task: str) 
 
     if sys.stderr.isatty() and not options.quiet:
         write(sys.stderr, "planning …\n")
-    with BackgroundLoop() as background, OpenOnLoop(background, open_environment(options, store, spec)) as environment:
-        try:
-            plan, result = background.call(make_plan(environment))
-        except KeyboardInterrupt:
-            return INTERRUPTED
+    try:
+        plan, result = asyncio.run(make_plan())
+    except KeyboardInterrupt:
+        return INTERRUPTED
     write(sys.stdout, json.dumps(plan, indent=2) + "\n")
     error = ((result or {}).get("error") or {}).get("message")
     if not plan["isSure"] and not options.quiet:

@@ -1,4 +1,4 @@
-"""Course of a run on the main thread: starting or resuming it, and answering its agents."""
+"""Course of a run: starting or resuming it, and answering its agents."""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,7 +8,8 @@ from typing import Any
 
 from antiphon.app import open_library
 from antiphon.cli.frame import UsageError
-from antiphon.cli.interruptible import InterruptibleWait
+from antiphon.cli.input.lines import Interrupted
+from antiphon.cli.input.waiting import InterruptibleWait
 from antiphon.cli.lookup import find_thread
 from antiphon.cli.permission_prompt import Answerer
 from antiphon.cli.run.client import RunClient
@@ -113,22 +114,24 @@ def mode_in_force(spec: RunSpec, start: NewRun | ResumedRun) -> str:
     return f"ask (was {stored}, but {FROM_FILE}; --mode {stored} gives it again)" if is_from_file else stored
 
 
-def run_to_end(
+async def run_to_end(
     client: RunClient, start: NewRun | ResumedRun, interruptible: InterruptibleWait, answerer: Answerer
 ) -> str:
     """Follow the run to its end, answering its agents; return its last status."""
-    status = interruptible.wait(client.start(start.task, start.plan) if isinstance(start, NewRun) else client.resume())
+    status = await interruptible.wait(
+        client.start(start.task, start.plan) if isinstance(start, NewRun) else client.resume()
+    )
     while status == "waiting":
-        request = interruptible.wait(client.request())
+        request = await interruptible.wait(client.request())
         if request is None:  # it continued without an answer
-            status = interruptible.wait(client.wait_for_status())
+            status = await interruptible.wait(client.wait_for_status())
             continue
         if client.lacks_key(request):  # only a person has it, and resumes the run then
             return status
         try:
-            answer = client.decide(request, answerer)
-        except (EOFError, KeyboardInterrupt):
-            status = interruptible.wait(client.cancel_and_follow())
+            answer = await client.decide(request, answerer)
+        except (EOFError, Interrupted):
+            status = await interruptible.wait(client.cancel_and_follow())
         else:
-            status = interruptible.wait(client.answer(request, answer))
+            status = await interruptible.wait(client.answer(request, answer))
     return status

@@ -12,8 +12,9 @@ from typing import Any, NoReturn
 
 from antiphon.cli.default_model import describe
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED
+from antiphon.cli.input.lines import TerminalLines
+from antiphon.cli.input.signals import Signals
 from antiphon.cli.permission_prompt import Answerer, TerminalAnswerer, UnattendedAnswerer
-from antiphon.cli.prompt import Prompt
 from antiphon.cli.render.json_output import JsonOutput
 from antiphon.cli.render.plain import NullView, PlainView, TextView, can_draw, write
 from antiphon.cli.render.text_width import sanitize_lines
@@ -40,14 +41,14 @@ class RunOutput:
     dashboard: Dashboard
     printer: RunPrinter
     answerer: Answerer
-    prompt: Prompt | None = None
+    has_user: bool = False
     json: JsonOutput | None = None
     is_quiet: bool = False
     is_default_model: bool = False
     started_at: float = field(default_factory=time.monotonic)
 
     @classmethod
-    def of(cls, options: argparse.Namespace) -> "RunOutput":
+    def of(cls, options: argparse.Namespace, signals: Signals) -> "RunOutput":
         """Return the output for the options and the standard streams."""
         dashboard = Dashboard()
         has_user = sys.stdin.isatty() and (sys.stdout.isatty() or sys.stderr.isatty()) and not options.json
@@ -59,16 +60,13 @@ class RunOutput:
         else:
             view = PlainView(sys.stderr)
         is_drawn = not isinstance(view, PlainView)
-        prompt = Prompt() if has_user else None
         request_view = PlainView(sys.stderr) if options.quiet and not options.json else view
-        answerer = TerminalAnswerer(prompt, request_view) if prompt is not None else UnattendedAnswerer(request_view)
+        answerer = (
+            TerminalAnswerer(TerminalLines(signals), request_view) if has_user else UnattendedAnswerer(request_view)
+        )
         json = JsonOutput(sys.stdout) if options.json else None
         printer = RunPrinter(view, dashboard, is_drawn=is_drawn)
-        return cls(view, dashboard, printer, answerer, prompt, json, options.quiet, options.model is None, started_at)
-
-    def current_prompt(self) -> int | None:
-        """Return the number of the prompt that is shown now."""
-        return self.prompt.current if self.prompt is not None else None
+        return cls(view, dashboard, printer, answerer, has_user, json, options.quiet, options.model is None, started_at)
 
     def greet(self, id: str, spec: RunSpec, mode: str, problems: tuple[str, ...], no_undo: str | None) -> None:
         """Print the id, mode, workspace and model of the run, problems of its tools, and a line if undo is off."""
@@ -81,7 +79,7 @@ class RunOutput:
             self.view.line(problem, "error")
         if no_undo is not None:
             self.view.line(f"warning: {no_undo}", "warning")
-        if self.prompt is None and mode.startswith("ask"):
+        if not self.has_user and mode.startswith("ask"):
             self.view.line(UNATTENDED, "error")
 
     def end(self, id: str, status: str, result: Mapping[str, Any] | None) -> int:

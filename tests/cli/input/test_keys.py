@@ -8,7 +8,7 @@ import termios
 
 import pytest
 
-from antiphon.cli.raw_keys import MOST_TYPED, TypedLine, read_keys
+from antiphon.cli.input.keys import MOST_TYPED, TypedLine, read_keys
 from tests.fixtures.screen import DEADLINE_S
 
 

@@ -1,0 +1,1 @@
+"""Input from terminals: lines, keys, signals, and waiting that Ctrl-C ends."""
