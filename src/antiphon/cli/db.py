@@ -178,5 +178,6 @@ COMMAND = CliCommand(
     "Maintain the store, the file that holds all threads.",
     add_options,
     run_subcommand,
+    default="stats",
     interrupted="interrupted; nothing changed",
 )

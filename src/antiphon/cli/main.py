@@ -21,6 +21,9 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "trust": ("antiphon.cli.trust", "trust what a folder brings: agents, MCP servers, git settings"),
     "debate": ("antiphon.cli.debate.command", "let models debate a topic in rounds, decided by a judge"),
     "debates": ("antiphon.cli.debates", "list, show and export debates"),
+    "ps": ("antiphon.cli.ps", "list what runs or waits now, with the command that continues it"),
+    "attach": ("antiphon.cli.attach", "watch a chat, a run or a debate that another terminal or a page has started"),
+    "resume": ("antiphon.cli.resume", "continue a chat, a run or a debate where it was"),
     "threads": ("antiphon.cli.threads", "list, show, search, export, import, archive and delete conversations"),
     "serve": ("antiphon.cli.serve.command", "serve the store over HTTP, for browsers and programs"),
     "mcp": ("antiphon.cli.serve.mcp", "serve the store to MCP clients over standard input and output"),
@@ -41,7 +44,8 @@ EXAMPLES = """examples:
   git diff | antiphon chat "Review this"  ask one question; the answer goes to standard output
   antiphon run "Fix the failing test"     let agents work in this folder; they ask before changes
   antiphon debate "Should cars leave our city?"  hold a debate of two sides with a judge
-  antiphon threads list                   list conversations
+  antiphon ps                             list what runs or waits now; attach and resume open it
+  antiphon threads                        list conversations
   antiphon play --chart door.json         run a chart by typing events
 """
 
@@ -57,15 +61,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.parse_args(words or ["--help"])
         return 0
     if name != SERVE:
-        return _run(name, words)
+        return dispatch(name, words)
     gc.disable()  # until it listens: what loading creates stays, and a window may be waiting
     try:
-        return _run(name, words)
+        return dispatch(name, words)
     finally:
         gc.enable()
 
 
-def _run(name: str, words: list[str]) -> int:
+def dispatch(name: str, words: list[str]) -> int:
+    """Run the command of a name with its words, which begin with the name; return its exit code."""
     command: CliCommand = import_module(COMMANDS[name][0]).COMMAND
     if command.default is not None and (len(words) == 1 or _is_option(words[1])):
         words.insert(1, command.default)

@@ -22,7 +22,7 @@ from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.edits import EDITED, edit_asked, with_note
-from antiphon.threads.machine.permission import PermissionOutput, permission_machine
+from antiphon.threads.machine.permission import permission_machine
 from antiphon.threads.machine.permission_rules import CallRequest, Mode, Rules
 from antiphon.threads.machine.scopes import Override, add_overrides, scope_overrides
 from antiphon.threads.machine.tools_types import (
@@ -206,7 +206,7 @@ def refuse_calls(context: ToolsContext) -> ToolsChanges:
 
 
 def _is_lost(permission: Mapping[str, Any]) -> bool:
-    return permission["decision"] == "expired" and permission["reason"] == PROCESS_LOST
+    return (permission["decision"], permission["reason"]) == ("expired", PROCESS_LOST)
 
 
 def is_lost_request(permission: Mapping[str, Any] | None) -> bool:
