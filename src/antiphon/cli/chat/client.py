@@ -133,11 +133,11 @@ class ChatClient:
             if activity.kind == "status":
                 return
 
-    async def _reply_start(self) -> str:
+    async def _reply_start(self) -> int | str:
         """Return the cursor before the step that has begun the reply in progress."""
         thread = self.open_thread()
-        start = ""
-        cursor = ""
+        start: int | str = 0
+        cursor: int | str = 0
         while True:
             page = await self.app.threads.activities(thread, cursor, words=False)
             for activity in page.activities:

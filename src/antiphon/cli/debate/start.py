@@ -39,16 +39,17 @@ async def find_debate(store: Path, prefix: str) -> StoredDebate:
 
 async def prepare(
     window: Window, id: str, output: DebateOutput, options: argparse.Namespace, *, is_from_file: bool
-) -> tuple[DebateController, StartDebate, str]:
+) -> tuple[DebateController, StartDebate, int | str]:
     """Return the controller of a debate, a function that starts or continues it, and the place to show it from."""
     threads = window.threads
     is_resumed = options.resume is not None
+    after: int | str
     if is_resumed:
         await _allow_models(window, id, options, is_from_file=is_from_file)
         debate, after = await read_debate_state(window, id)
     else:
         debate = DebateState.of(id, (await window.library.read(id, DEBATE)).content)
-        after = ""
+        after = 0
     controller = DebateController(window, debate, output, is_interactive=output.is_drawn and sys.stdin.isatty())
     if is_resumed:
         begin: StartDebate = _continue(threads, controller, options.limit)
