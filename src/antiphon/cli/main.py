@@ -9,7 +9,15 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from antiphon import __version__
-from antiphon.cli.frame import CliCommand, command_name, open_missing_streams, run_command
+from antiphon.cli.frame import (
+    DONE,
+    CliCommand,
+    command_name,
+    end_on_signals,
+    guard,
+    open_missing_streams,
+    run_command,
+)
 from antiphon.cli.render.gate import install_gates
 
 # Each command with the module of its `COMMAND`, and its help text.
@@ -54,19 +62,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     open_missing_streams()
     install_gates()
+    if arguments is None:  # it is the command of a process
+        end_on_signals()
     words = list(sys.argv[1:] if arguments is None else arguments)
-    name = words[0] if words else ""
-    if name not in COMMANDS:
-        parser = root_parser()
-        parser.parse_args(words or ["--help"])
-        return 0
-    if name != SERVE:
-        return dispatch(name, words)
-    gc.disable()  # until it listens: what loading creates stays, and a window may be waiting
+    name = words[0] if words and words[0] in COMMANDS else "--help"
+    if name == SERVE:
+        gc.disable()  # until it listens: what loading creates stays, and a window may be waiting
     try:
-        return dispatch(name, words)
+        return guard(name, lambda: _main(name, words))
     finally:
         gc.enable()
+
+
+def _main(name: str, words: list[str]) -> int:
+    if name in COMMANDS:
+        return dispatch(name, words)
+    root_parser().parse_args(words or [name])
+    return DONE
 
 
 def dispatch(name: str, words: list[str]) -> int:

@@ -7,8 +7,9 @@ from contextlib import asynccontextmanager, nullcontext, suppress
 
 from antiphon.cli.debate.plain_view import DebateOutput
 from antiphon.cli.debate.state import SPEAKING, DebateState
-from antiphon.cli.frame import DONE, FAILED, INTERRUPTED
+from antiphon.cli.frame import DONE, FAILED, INTERRUPTED, end_on_signals
 from antiphon.cli.input.keys import TypedLine, read_keys
+from antiphon.cli.input.signals import ENDING
 from antiphon.cli.windows.types import Window, as_client
 from antiphon.runtime.errors import RuntimeFault
 from antiphon.threads.errors import Refused, ThreadError
@@ -88,6 +89,7 @@ class DebateController:
         self._leaving = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_cancelled = False  # by Ctrl-C
+        self._ended_by: int | None = None  # a signal
 
     async def run(self, begin: Callable[[], Awaitable[object]], after: int | str) -> int:
         """Call `begin`, show the activities after a step or cursor, and return the exit code."""
@@ -107,6 +109,8 @@ class DebateController:
     @property
     def exit_code(self) -> int:
         """The exit code for the state of the debate."""
+        if self._ended_by is not None:
+            return 128 + self._ended_by
         if self._has_left:
             return DONE
         if self._is_cancelled or self.debate.outcome == "stopped" or self.debate.state == "paused":
@@ -142,7 +146,8 @@ class DebateController:
         try:
             loop.add_signal_handler(signal.SIGINT, self._interrupt)
             # The terminal settings must be restored before the process ends.
-            loop.add_signal_handler(signal.SIGTERM, self._leave)
+            for number in ENDING:
+                loop.add_signal_handler(number, self._end, number)
         except (NotImplementedError, RuntimeError):  # not available on every platform, nor on other threads
             yield
             return
@@ -150,7 +155,13 @@ class DebateController:
             yield
         finally:
             loop.remove_signal_handler(signal.SIGINT)
-            loop.remove_signal_handler(signal.SIGTERM)
+            for number in ENDING:
+                loop.remove_signal_handler(number)
+            end_on_signals()
+
+    def _end(self, number: int) -> None:
+        self._ended_by = number
+        self._leave()
 
     def _leave(self) -> None:
         self._is_cancelled = True
