@@ -241,7 +241,10 @@ def test_an_answer_to_a_process_that_is_gone_is_refused_and_the_run_can_be_resum
             async for _ in runs.until_idle(id, resumed.seq - 1):
                 pass
             (request,) = await runs.requests(id)
-            assert (request.id, [call["name"] for call in request.calls]) == ("run-1-1-agent-0-tools-1-2", ["write_file"])
+            assert (request.id, [call["name"] for call in request.calls]) == (
+                "run-1-1-agent-0-tools-1-2",
+                ["write_file"],
+            )
             with pytest.raises(UnknownRequest):
                 await runs.answer(id, decision="allow", request="run-1-1-agent-0-tools-1")
             denied = await runs.answer(id, decision="deny")

@@ -86,7 +86,9 @@ def test_a_reply_cut_by_a_crash_is_kept_and_resumed_without_repeating(kill_while
 
 
 @pytest.mark.requirement("S3-B13")
-def test_a_request_left_open_by_a_crash_is_never_allowed_and_asked_again_when_it_is_resumed(kill_while: Callable[[str], Path]) -> None:
+def test_a_request_left_open_by_a_crash_is_never_allowed_and_asked_again_when_it_is_resumed(
+    kill_while: Callable[[str], Path],
+) -> None:
     """Still waiting, its process lost, the request for permission expired, until somebody resumes it."""
 
     async def main(app: App, teller: Teller) -> None:

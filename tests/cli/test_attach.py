@@ -15,7 +15,7 @@ from tests.fixtures.scripted_team import calls, says, script
 
 ASKED = "e: show again > "
 PROMPT = "\n> "
-LEFT = "left; it goes on; watch it again with: antiphon attach "
+LEFT = "left; it continues; watch it again with: antiphon attach "
 BEGUN = "It begins. "
 TOPIC = "Should a city close its centre to private cars?"
 

@@ -1,4 +1,4 @@
-"""Every command under bad conditions: no traceback, an exit code of the table, and a line on standard error if it fails.
+"""Every command under bad conditions: no traceback, an exit code of the table, and a line if it fails.
 
 One test is one condition, in which all commands run as processes of their own. Those marked `slow` are the rarer ones.
 """
@@ -9,14 +9,16 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from antiphon.cli.frame import EXIT_CODES
 from antiphon.cli.main import COMMANDS
-from tests.fixtures.command import antiphon
+from tests.fixtures.command import antiphon, options_of, parser_of, subparsers
 
 TOPIC = "Should a city close its centre to private cars?"
 WORDS = [
@@ -50,6 +52,25 @@ WORDS = [
     ["nonsense"],
 ]
 AT_ONCE = 3
+ENDLESS = ("serve", "inspect", "mcp")
+VALUES = [
+    "",
+    "-",
+    "--",
+    "last",
+    "0",
+    "-1",
+    "1e999",
+    "nan",
+    "ä\x07\x1b[2J",
+    "/",
+    "/dev/null",
+    "..",
+    "x" * 5000,
+    "{}",
+    "a=b",
+    "%s%n",
+]
 PYTHON = [sys.executable, "-m", "antiphon"]
 
 
@@ -180,7 +201,8 @@ def problem_of(words: list[str], command: list[str], prepare: Prepare, place: Pl
     )
     notes = ended.stderr.decode("utf-8", "replace")
     is_silent = is_told and ended.returncode not in (0, 1) and not notes
-    if ended.returncode in EXIT_CODES and not is_silent and "Traceback" not in notes and "ignored in" not in notes:
+    is_broken = any(sign in notes for sign in ("Traceback", "ignored in", "unexpected error"))
+    if ended.returncode in EXIT_CODES and not is_silent and not is_broken:
         return None
     return f"{' '.join(words)}: {ended.returncode}: {notes[-300:]}"
 
@@ -196,6 +218,33 @@ def check(seed: Path, tmp_path: Path, command: list[str], prepare: Prepare) -> N
         problems = [problem for problem in pool.map(run, range(len(WORDS))) if problem is not None]
 
     assert problems == []
+
+
+def random_words(random: Random) -> list[str]:
+    """A command, or one of its subcommands, with some of its options, in any order and with any values."""
+    name = random.choice([name for name in COMMANDS if name not in ENDLESS])
+    parser = parser_of(name)
+    words = [name]
+    with suppress(ValueError):  # it has no subcommands
+        sub, parser = random.choice(list(subparsers(parser).items()))
+        words.append(sub)
+    for option in random.sample(sorted(options_of(parser)), k=min(3, len(options_of(parser)))):
+        words += [option] + ([random.choice(VALUES)] if random.random() < 0.7 else [])
+    return [*words, *random.choices(VALUES, k=random.randrange(3))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(5))
+def test_no_options_break_a_command(seed: Path, tmp_path: Path, number: int) -> None:
+    random = Random(number)
+    lines = [random_words(random) for _ in range(20)]
+
+    def run(place: int) -> str | None:
+        made = make_place(tmp_path / str(place), seed)
+        return problem_of(lines[place], PYTHON, leave_as_it_is, made, is_told=True)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        assert [problem for problem in pool.map(run, range(len(lines))) if problem is not None] == []
 
 
 def test_every_command_is_tried() -> None:

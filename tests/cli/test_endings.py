@@ -1,4 +1,4 @@
-"""Endings are told as they are: cut replies, denied tools, refused options, and nothing left behind by failed attempts."""
+"""Endings are told as they are: cut replies, denied tools, refused options; failed attempts leave nothing behind."""
 
 import json
 import os

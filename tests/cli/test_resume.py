@@ -1,4 +1,4 @@
-"""`antiphon resume` opens a thread of any kind in its own screen; what has ended is shown, and nothing is paid again."""
+"""`antiphon resume` opens a thread of any kind in its own screen; what has ended is shown, and not paid again."""
 
 import asyncio
 import json

@@ -75,6 +75,6 @@ COMMAND = CliCommand(
     add_options,
     run,
     EXAMPLES,
-    interrupted="left; it goes on",
+    interrupted="left; it continues",
     works=True,
 )

@@ -51,7 +51,7 @@ async def latest_with(library: AnyLibrary, statuses: tuple[str, ...], limit: int
 
 
 class ListedThread(Protocol):
-    """What lists of all kinds know of a thread."""
+    """A thread as lists of all kinds know it; a dataclass."""
 
     @property
     def id(self) -> str:
@@ -66,6 +66,11 @@ class ListedThread(Protocol):
     @property
     def status(self) -> str:
         """Its status."""
+        ...
+
+    @property
+    def cursor(self) -> str:
+        """Its place in a list."""
         ...
 
     @property

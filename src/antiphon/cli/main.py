@@ -45,6 +45,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "play": ("antiphon.cli.play.command", "run a chart interactively: a demo, or your own"),
 }
 SERVE = "serve"
+STORE = "--store"  # the option that may stand before a subcommand
 EXAMPLES = """examples:
   antiphon chat                           chat with the best model that is usable here
   antiphon chat -m scripted:chat          try it without a key or a model
@@ -84,7 +85,7 @@ def _main(name: str, words: list[str]) -> int:
 def dispatch(name: str, words: list[str]) -> int:
     """Run the command of a name with its words, which begin with the name; return its exit code."""
     command: CliCommand = import_module(COMMANDS[name][0]).COMMAND
-    if command.default is not None and (len(words) == 1 or _is_option(words[1])):
+    if command.default is not None and _lacks_subcommand(words):
         words.insert(1, command.default)
     options, unknown = root_parser(name).parse_known_args(words)
     if unknown:
@@ -92,8 +93,12 @@ def dispatch(name: str, words: list[str]) -> int:
     return run_command(name, command, options)
 
 
-def _is_option(word: str) -> bool:
-    return word.startswith("-") and word not in ("-h", "--help")
+def _lacks_subcommand(words: Sequence[str]) -> bool:
+    """Return whether a command is called without a subcommand, before which `--store` may stand."""
+    place = 1
+    while place < len(words) and words[place].partition("=")[0] == STORE:
+        place += 1 if "=" in words[place] else 2
+    return place >= len(words) or (words[place].startswith("-") and words[place] not in ("-h", "--help"))
 
 
 def _wrap(text: str) -> str:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 from antiphon.cli.exports import export_text, write_export
 from antiphon.cli.frame import DONE, UsageError, print_lines
@@ -23,10 +23,7 @@ from antiphon.cli.windows.types import AnyLibrary
 from antiphon.money import format_usd
 from antiphon.threads.errors import InvalidCursor
 from antiphon.threads.export.formats import FORMATS
-from antiphon.threads.kinds import Record, ThreadView
-
-if TYPE_CHECKING:
-    from antiphon.debate.record import DebateView
+from antiphon.threads.kinds import Record
 
 LibraryHandler = Callable[[AnyLibrary, argparse.Namespace], Awaitable[int]]
 
@@ -137,6 +134,6 @@ def print_page(lines: list[str], limit: int, cursors: list[str]) -> int:
     return code
 
 
-def to_record(view: "ThreadView | DebateView", library: AnyLibrary) -> dict[str, Any]:
+def to_record(view: ListedThread, library: AnyLibrary) -> dict[str, Any]:
     """Return a thread of a list as JSON, with the command that continues it."""
-    return {**asdict(view), "cursor": view.cursor, "next": next_command(view, is_unowned=library.is_unowned)}
+    return {**asdict(cast(Any, view)), "cursor": view.cursor, "next": next_command(view, is_unowned=library.is_unowned)}

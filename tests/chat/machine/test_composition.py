@@ -10,7 +10,7 @@ from antiphon.chat.machine.tree import head_of, path
 from antiphon.threads.machine.content import text_of
 from antiphon.threads.machine.streaming import streaming_machine
 from antiphon.threads.machine.thread import RESUME_PREFIXES, thread_machine
-from antiphon.threads.machine.tools import PROCESS_LOST, tools_machine
+from antiphon.threads.machine.tools import tools_machine
 
 TOOLS = [{"name": "look", "risk": "read"}, {"name": "edit", "risk": "write"}, {"name": "format_disk"}]
 LOST = {"code": "interrupted", "message": "the process is gone", "recoverable": True}

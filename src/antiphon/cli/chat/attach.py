@@ -45,7 +45,7 @@ async def _watch(options: argparse.Namespace, id: str, *, has_user: bool) -> int
                     stats = await watching.wait(client.watch_reply())
             except Left:
                 view.end()
-                write(sys.stderr, f"left; it goes on; watch it again with: antiphon attach {id}\n")
+                write(sys.stderr, f"left; it continues; watch it again with: antiphon attach {id}\n")
                 return DONE
         code = EXIT_CODES.get(stats.status or "", FAILED)
         if output is not None:

@@ -11,9 +11,9 @@ from antiphon.threads.activity import Activity
 
 # Reasons of models to end a reply before it is whole.
 STOPS = {
-    "length": "cut off at the token limit of the model; ask it to go on for the rest",
+    "length": "cut off at the token limit of the model; ask it to continue",
     "refusal": "the model has declined to answer",
-    "pause": "the model has paused before its answer was whole; ask it to go on",
+    "pause": "the model has paused before its answer was whole; ask it to continue",
 }
 ENDINGS = {
     "stopped": "stopped; the text so far is kept",

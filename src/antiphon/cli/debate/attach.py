@@ -30,7 +30,7 @@ async def _attach(options: argparse.Namespace, id: str) -> int:
             if not controller.has_left:
                 output.end(debate, (await window.library.read(id)).content, code)
         if controller.has_left:
-            write(sys.stderr, f"left; it goes on; watch it again with: antiphon attach {id}\n")
+            write(sys.stderr, f"left; it continues; watch it again with: antiphon attach {id}\n")
         return code
 
 

@@ -37,7 +37,7 @@ async def _attach(options: argparse.Namespace, id: str) -> int:
             result = await client.outcome()
         except Left:
             output.view.end()
-            write(sys.stderr, f"left; it goes on; watch it again with: antiphon attach {id}\n")
+            write(sys.stderr, f"left; it continues; watch it again with: antiphon attach {id}\n")
             return DONE
         return output.end(id, status, result)
 
