@@ -81,7 +81,7 @@ def test_a_run_that_was_killed_while_it_asked_is_listed_and_asks_again(store, tm
     killed(["run", "-m", writer(tmp_path), "--arbiter", "rules", "--workspace", folder, "Write"], ASKED)
     (row,) = listed()
 
-    assert (row["status"], row["waiting"], row["next"]) == ("waiting", "permission", f"antiphon resume {row['id']}")
+    assert (row["status"], row["waiting"], row["next"]) == ("interrupted", "permission", f"antiphon resume {row['id']}")
     with Screen("resume", row["id"][:6], columns=100) as screen:
         screen.until(ASKED)
         screen.type("a")

@@ -1,5 +1,6 @@
 """Lookup of threads by a prefix of their id, or as `last`, and the commands that continue them."""
 
+from dataclasses import replace
 from typing import Protocol
 
 from antiphon.cli.frame import UsageError
@@ -48,6 +49,12 @@ async def latest_with(library: AnyLibrary, statuses: tuple[str, ...], limit: int
     """Return the latest threads of some statuses, the most recently used first."""
     views = [view for status in statuses for view in await library.latest(limit, status=status)]
     return sorted(views, key=lambda view: view.updated, reverse=True)[:limit]
+
+
+def settle(views: list[ThreadView], library: AnyLibrary) -> list[ThreadView]:
+    """Return threads for a list: without a process, one that waits for a permission is interrupted, and asks again."""
+    lost = ("waiting", "permission") if library.is_unowned else None
+    return [replace(view, status="interrupted") if (view.status, view.waiting) == lost else view for view in views]
 
 
 class ListedThread(Protocol):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from antiphon.cli.frame import CliCommand, print_lines
-from antiphon.cli.lookup import UNFINISHED, latest_with, next_command
+from antiphon.cli.lookup import UNFINISHED, latest_with, next_command, settle
 from antiphon.cli.options import add_json, add_store, existing_store, positive_int
 from antiphon.cli.records import print_json, with_library
 from antiphon.cli.render.text_width import clip, sanitize_line, width
@@ -69,7 +69,7 @@ class _Row:
 
 
 async def _list(library: AnyLibrary, options: argparse.Namespace) -> int:
-    views = await latest_with(library, UNFINISHED, options.limit)
+    views = settle(await latest_with(library, UNFINISHED, options.limit), library)
     counts = await _windows(options) if views else None
     rows = [
         _Row(

@@ -5,7 +5,7 @@ import asyncio
 
 from antiphon.cli.chats import branch_text, import_chat
 from antiphon.cli.frame import DONE, FAILED, CliCommand, print_lines
-from antiphon.cli.lookup import ID_HELP, find_thread
+from antiphon.cli.lookup import ID_HELP, find_thread, settle
 from antiphon.cli.options import Subcommands, run_subcommand
 from antiphon.cli.records import (
     add_after,
@@ -76,6 +76,7 @@ async def _list(library: AnyLibrary, options: argparse.Namespace) -> int:
     )
     is_filtered = any(value is not None for value in (options.kind, options.status, options.owner))
     empty = "no such conversations" if is_filtered else EMPTY
+    views = settle(views, library)
     rows = [_row(view) + list_hint(view, library) for view in views]
     return print_list(rows, [to_record(view, library) for view in views], options, empty)
 
