@@ -1,6 +1,7 @@
 """A command that is given a thread of another kind says which, and what to use instead; nothing changes."""
 
 import asyncio
+import json
 import os
 import sqlite3
 from pathlib import Path
@@ -112,6 +113,14 @@ def test_a_thread_that_is_not_finished_is_listed_with_the_command_that_continues
     commands = [next_command(view, is_unowned=is_unowned) for is_unowned in (False, True)]
 
     assert commands == [name and f"antiphon {name} 2ce251c7" for name in (beside_a_process, alone)]
+
+
+def test_the_last_tree_is_the_one_that_was_changed_last(store: Path, threads: dict[str, str]) -> None:
+    listed = json.loads(antiphon("threads", "list", "--json", "--store", store).stdout)
+    deleted = antiphon("db", "delete", "last", "--store", store, typed="n\n")
+
+    assert deleted.returncode == 0
+    assert deleted.stderr.startswith(listed[0]["id"])
 
 
 @pytest.mark.parametrize("command", ["threads", "runs", "debates", "agents", "db", "models", "tokens"])

@@ -11,6 +11,7 @@ from antiphon.threads.kinds import ThreadView
 MOST_LISTED = 5
 LAST = "last"
 ID_HELP = "an id, a prefix of it, or: last"
+TREE_HELP = "a tree: its id, or: last"
 # The commands that list threads of a kind, continue one and create one.
 LISTS = {None: "threads", "chat": "threads", "run": "runs", "debate": "debates"}
 CONTINUES = {"chat": "antiphon chat --thread", "run": "antiphon run --resume", "debate": "antiphon debate --resume"}
