@@ -16,10 +16,9 @@ MOST = 1000  # threads of one page
 class ClientLibrary:
     """All threads of a server that the token may see, the most recently used first."""
 
-    is_unowned = False  # the server runs the threads
-
     def __init__(self, connection: HttpConnection) -> None:
         self._connection = connection
+        self.is_unowned = False  # the server runs the threads
 
     async def latest(
         self,
