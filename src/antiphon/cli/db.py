@@ -12,13 +12,11 @@ from typing import Any, TextIO
 
 from antiphon.cli.exports import refuse_existing
 from antiphon.cli.frame import DONE, FAILED, CliCommand, UsageError, print_error, print_lines
-from antiphon.cli.lookup import LAST
-from antiphon.cli.options import Subcommands, existing_store, run_subcommand, store_file
+from antiphon.cli.options import Subcommands, existing_store, store_file
 from antiphon.cli.render.progress import Progress
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import format_size, format_time, plural
-from antiphon.cli.repairs import add_repairs
-from antiphon.cli.roots import find_latest_root
+from antiphon.cli.repairs import add_repairs, run_on_tree
 from antiphon.runtime.errors import StoreError
 from antiphon.stores import archive, maintenance
 from antiphon.stores.access import atomic_file
@@ -49,13 +47,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     sub = commands.add("import", _import, "import the trees of an export, all or none", json=True)
     sub.add_argument("file", metavar="FILE", help="an export, or - for standard input")
     add_repairs(commands)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Run a subcommand, on the tree that was changed last if it is named so."""
-    if getattr(options, "root", None) == LAST:
-        options.root = find_latest_root(existing_store(options))
-    return run_subcommand(options)
 
 
 def _migrate(options: argparse.Namespace) -> int:
@@ -186,7 +177,7 @@ def _lines(file: TextIO) -> Iterator[str]:
 COMMAND = CliCommand(
     "Maintain the store, the file that holds all threads.",
     add_options,
-    run,
+    run_on_tree,
     default="stats",
     interrupted="interrupted; nothing changed",
 )

@@ -7,6 +7,7 @@ from antiphon.cli.frame import UsageError
 from antiphon.cli.windows.types import AnyLibrary
 from antiphon.threads.errors import UnknownThread, WrongKind
 from antiphon.threads.kinds import ThreadView
+from antiphon.threads.library import INTERRUPTED
 
 MOST_LISTED = 5
 LAST = "last"
@@ -17,7 +18,7 @@ LISTS = {None: "threads", "chat": "threads", "run": "runs", "debate": "debates"}
 CONTINUES = {"chat": "antiphon chat --thread", "run": "antiphon run --resume", "debate": "antiphon debate --resume"}
 # Statuses of threads in whose process something runs, or a person is waited for, and those that were lost with it.
 CURRENT = ("running", "waiting")
-UNFINISHED = (*CURRENT, "interrupted")
+UNFINISHED = (*CURRENT, INTERRUPTED)
 PAUSED = ("debate", "stopped")
 CREATES = {None: "chat", "chat": "chat", "run": "run", "debate": "debate"}
 
@@ -55,7 +56,7 @@ async def latest_with(library: AnyLibrary, statuses: tuple[str, ...], limit: int
 def settle(views: list[ThreadView], library: AnyLibrary) -> list[ThreadView]:
     """Return threads for a list: without a process, one that waits for a permission is interrupted, and asks again."""
     lost = ("waiting", "permission") if library.is_unowned else None
-    return [replace(view, status="interrupted") if (view.status, view.waiting) == lost else view for view in views]
+    return [replace(view, status=INTERRUPTED) if (view.status, view.waiting) == lost else view for view in views]
 
 
 class ListedThread(Protocol):
