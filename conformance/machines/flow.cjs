@@ -111,7 +111,8 @@ const actions = {
     if (c.reportsToParent && isWaiting(c) && e.runId == null) enqueue.sendTo(parentOf, { type: "GO_ON", runId: runOf(c) });
   }),
   keepAnswers: update(replies.toolsDone),
-  resumeReply: update(operations.resumed),
+  loseRequest: update(replies.requestLost),
+  resumeTurn: update(replies.turnResumed),
   retryReply: update(operations.retried),
   keepRequest: update((c, { type, ...request }) => {
     const known = "address" in request ? { ...request, address: `tools/${request.address}` } : null;
@@ -163,6 +164,7 @@ const guards = {
   isReplying: inPhase("replying"),
   isCompressing: inPhase("compressing"),
   isAwaitingTool: inPhase("tools"),
+  isRequestLost: replies.isRequestLost,
   mustCallTools: replies.toolsWanted,
   isCurrentReply,
   cutsOnStop: (c) => c.reply !== null && c.config.onStop === "cut",

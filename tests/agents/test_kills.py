@@ -240,13 +240,23 @@ def test_an_answer_to_a_process_that_is_gone_is_refused_and_the_run_can_be_resum
             resumed = await runs.resume(id)
             async for _ in runs.until_idle(id, resumed.seq - 1):
                 pass
+            (request,) = await runs.requests(id)
+            assert (request.id, [call["name"] for call in request.calls]) == (
+                "run-1-1-agent-0-tools-1-2",
+                ["write_file"],
+            )
+            with pytest.raises(UnknownRequest):
+                await runs.answer(id, decision="allow", request="run-1-1-agent-0-tools-1")
+            denied = await runs.answer(id, decision="deny")
+            async for _ in runs.until_idle(id, denied.seq - 1):
+                pass
         result = await runs.result(id)
         await second.stop()
         return result, Counter(call.name for call in box.calls)
 
     result, made = simulated(main())
 
-    assert (result["success"], result["summary"], made) == (True, "Not written.", Counter())
+    assert (result["reason"], result["summary"], made) == ("denied", "Not written.", Counter())
 
 
 @pytest.mark.requirement("S1-99")
@@ -266,14 +276,15 @@ def test_a_run_that_was_lost_while_it_asked_can_ask_again(tmp_path: Path) -> Non
             runs = runs_of(second)
             receipt = await runs.resume(id)
             statuses = [one.facts["status"] async for one in runs.until_idle(id, receipt.seq) if one.kind == "status"]
-            answered = await runs.answer(id, "a.py")
-            async for one in runs.until_idle(id, answered.seq):
-                statuses += [one.facts["status"]] if one.kind == "status" else []
+            for answer in ({"decision": "deny"}, {"text": "a.py"}):
+                answered = await runs.answer(id, **answer)
+                async for one in runs.until_idle(id, answered.seq):
+                    statuses += [one.facts["status"]] if one.kind == "status" else []
         result = await runs.result(id)
         await second.stop()
         return statuses, result
 
     statuses, result = simulated(main())
 
-    assert statuses == ["waiting", "completed"]
+    assert statuses == ["waiting", "waiting", "failed"]
     assert result["summary"] == "Named and not written."

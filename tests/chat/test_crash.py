@@ -86,19 +86,26 @@ def test_a_reply_cut_by_a_crash_is_kept_and_resumed_without_repeating(kill_while
 
 
 @pytest.mark.requirement("S3-B13")
-def test_a_question_left_open_by_a_crash_expires_and_is_never_allowed(kill_while: Callable[[str], Path]) -> None:
-    """Still waiting, its process lost, the request for permission expired."""
+def test_a_request_left_open_by_a_crash_is_never_allowed_and_asked_again_when_it_is_resumed(
+    kill_while: Callable[[str], Path],
+) -> None:
+    """Still waiting, its process lost, the request for permission expired, until somebody resumes it."""
 
     async def main(app: App, teller: Teller) -> None:
         async for activity in app.chats.follow(THREAD):
-            if activity.kind == "tools_answered":
+            if activity.kind == "reply_failed":
                 break
         context = (await app.runtime.snapshot(THREAD))["context"]
         assert await app.chats.status(THREAD) == "waiting"
         assert (context["processLost"], context["permissionExpired"]) == (True, True)
-        result = branch_path((await app.library.read(THREAD)).content)[-1]["parts"][0]
-        assert result["isError"]
-        assert "the process that asked is gone" in result["parts"][0]["text"]
+        assert await app.chats.requests(THREAD) == []
+        assert teller.asked == []
+
+        receipt = await app.chats.resume(THREAD)
+        assert [activity async for activity in app.chats.until_idle(THREAD, receipt.seq - 1)]
+        (request,) = await app.chats.requests(THREAD)
+        assert (request.id, [call["name"] for call in request.calls]) == ("r2", ["file"])
+        assert branch_path((await app.library.read(THREAD)).content)[-1]["role"] == "assistant"
         assert teller.asked == []
 
     after(kill_while("asking"), main)

@@ -1,13 +1,15 @@
 """A command that is given a thread of another kind says which, and what to use instead; nothing changes."""
 
 import asyncio
+import json
+import os
 import sqlite3
 from pathlib import Path
 
 import pytest
 
 from antiphon.app import App
-from antiphon.cli.runs import _row as run_row
+from antiphon.cli.lookup import next_command
 from antiphon.threads import ThreadView
 from tests.fixtures.command import antiphon
 
@@ -92,8 +94,37 @@ def test_where_there_is_no_chat_the_last_one_is_not_a_debate(tmp_path: Path) -> 
     assert (refused.returncode, refused.stderr) == (1, "antiphon chat: no chats yet; start one with: antiphon chat\n")
 
 
-@pytest.mark.parametrize(("status", "is_hinted"), [("interrupted", True), ("waiting", True), ("completed", False)])
-def test_a_run_that_can_be_continued_is_listed_with_the_command(status, is_hinted):
-    view = ThreadView("2ce251c7", "run", status, "A task", "scripted:agents", "", 1, 0.0, 0)
+@pytest.mark.parametrize(
+    ("kind", "status", "beside_a_process", "alone"),
+    [
+        ("run", "running", "attach", "resume"),
+        ("run", "waiting", "attach", "resume"),
+        ("run", "interrupted", "resume", "resume"),
+        ("run", "completed", None, None),
+        ("run", "stopped", None, None),
+        ("debate", "stopped", "resume", "resume"),
+        ("chat", "stopped", None, None),
+    ],
+)
+def test_a_thread_that_is_not_finished_is_listed_with_the_command_that_continues_it(
+    kind: str, status: str, beside_a_process: str | None, alone: str | None
+) -> None:
+    view = ThreadView("2ce251c7", kind, status, "A task", "scripted:agents", "", 1, 0.0, 0)
+    commands = [next_command(view, is_unowned=is_unowned) for is_unowned in (False, True)]
 
-    assert run_row(view).endswith("; continue with: antiphon run --resume 2ce251c7") == is_hinted
+    assert commands == [name and f"antiphon {name} 2ce251c7" for name in (beside_a_process, alone)]
+
+
+def test_the_last_tree_is_the_one_that_was_changed_last(store: Path, threads: dict[str, str]) -> None:
+    listed = json.loads(antiphon("threads", "list", "--json", "--store", store).stdout)
+    deleted = antiphon("db", "delete", "last", "--store", store, typed="n\n")
+
+    assert deleted.returncode == 0
+    assert deleted.stderr.startswith(listed[0]["id"])
+
+
+@pytest.mark.parametrize("command", ["threads", "runs", "debates", "agents", "db", "models", "tokens"])
+def test_a_command_alone_lists(store: Path, threads: dict[str, str], command: str) -> None:
+    alone = antiphon(command, env={**os.environ, "ANTIPHON_STORE": str(store)})
+
+    assert (alone.returncode, bool(alone.stdout), alone.stderr) == (0, True, "")

@@ -50,7 +50,7 @@ def test_conversations_are_listed_the_latest_first(tmp_path, capsys, thread):
 
     assert [line[:8] for line in out.splitlines()] == [other, thread]
     assert (code, few.splitlines()[0][:8], len(few.splitlines())) == (0, other, 1)
-    assert "Which cheese? (completed, 1 turn, $0.00; scripted:" in out
+    assert "Which cheese? (chat, completed, 1 turn, $0.00; scripted:" in out
 
 
 def test_a_run_is_listed_by_its_task_and_shown_without_harm(tmp_path, capsys, store):
@@ -68,7 +68,7 @@ def test_a_run_is_listed_by_its_task_and_shown_without_harm(tmp_path, capsys, st
     code, shown, _ = threads(capsys, "show", id)
 
     assert out.startswith(id)
-    assert "[31madd.py (completed, 1 turn, $0.00; scripted:" in out
+    assert "[31madd.py (run, completed, 1 turn, $0.00; scripted:" in out
     assert (code, "\x1b" in out + shown) == (0, False)
     assert shown.startswith("# Write [31madd.py")
     for format in ("md", "html", "json"):
@@ -229,7 +229,7 @@ def test_a_start_that_many_ids_have_is_ambiguous(tmp_path, capsys, monkeypatch):
     assert "'aa' matches 2 threads" in err
 
 
-@pytest.mark.parametrize("words", [["list"], ["show", "x"], ["delete", "x"]])
+@pytest.mark.parametrize("words", [[], ["list"], ["show", "x"], ["delete", "x"]])
 def test_without_a_store_it_says_how_to_name_one(capsys, words):
     code, _, err = threads(capsys, *words)
 
@@ -238,7 +238,7 @@ def test_without_a_store_it_says_how_to_name_one(capsys, words):
 
 
 @pytest.mark.parametrize(
-    "words", [["list", "--limit", "0"], ["list", "--all", "--archived"], [], ["export", "x", "--format", "pdf"]]
+    "words", [["list", "--limit", "0"], ["list", "--all", "--archived"], ["lists"], ["export", "x", "--format", "pdf"]]
 )
 def test_misuse_exits_with_two(words):
     with pytest.raises(SystemExit) as caught:
@@ -297,7 +297,7 @@ def test_an_unknown_price_is_listed_as_unknown(store, capsys):
 
     asyncio.run(work())
 
-    assert "(completed, 1 turn, price unknown; " in threads(capsys, "list")[1]
+    assert "(chat, completed, 1 turn, price unknown; " in threads(capsys, "list")[1]
     assert json.loads(threads(capsys, "list", "--json")[1])[0]["unpriced"] == 1
 
 

@@ -94,18 +94,22 @@ def test_a_command_runs_outside_the_sandbox_if_the_window_allows_it(store, tmp_p
     assert (folder / "outside").exists()
 
 
-def test_a_permission_that_a_killed_server_asked_for_is_not_given_and_the_run_goes_on(store, tmp_path, folder):
+def test_a_permission_that_a_killed_server_asked_for_is_not_given_and_asked_for_again(store, tmp_path, folder):
     with at_work(writer(tmp_path), folder) as screen:
         screen.until(ASKED)
         kill_server(store)
         screen.type("a")
         screen.until("has ended; process ")
         screen.until("process of this run was lost; continuing from its last step")
+        asked = screen.until(ASKED)
+        assert list(folder.iterdir()) == []
+        screen.type("a")
         screen.until("First is written.")
         _, code = screen.end()
 
     assert code == 0
-    assert list(folder.iterdir()) == []
+    assert "a.py" in asked
+    assert (folder / "a.py").read_text() == "1\n"
 
 
 def test_a_chat_at_its_prompt_starts_the_server_again_with_its_mcp_servers(store, tmp_path):

@@ -205,6 +205,7 @@ def mcp_tour(client: CheckedClient) -> None:
 
 def window_tour(client: CheckedClient, folder: Path) -> None:
     assert client.get("/local")["store"]
+    assert client.get("/local/windows") == {"windows": {}}
     assert client.request("PUT", "/local/keys", {"keys": {"ANTHROPIC_API_KEY": "sk-1"}}).status_code == 204
     local = {"workspace": str(folder), "mode": "plan", "model": "scripted:demo"}
     chat = client.post("/threads", {"kind": "chat", **local})["id"]

@@ -108,7 +108,8 @@ def test_what_a_browser_sends_is_refused_on_the_socket(server: LiveServer, heade
 
 @pytest.mark.parametrize(
     ("method", "path", "body"),
-    [("GET", "/local", None), ("PUT", "/local/keys", {"keys": {}}), ("PUT", "/local/threads/x", {"mode": "auto"}),
+    [("GET", "/local", None), ("GET", "/local/windows", None), ("PUT", "/local/keys", {"keys": {}}),
+     ("PUT", "/local/threads/x", {"mode": "auto"}),
      ("POST", "/local/hand-over", {}), ("POST", "/threads", {**CHAT, "workspace": "/"}),
      ("POST", "/threads", {"kind": "run", "mode": "auto"})],
 )  # fmt: skip

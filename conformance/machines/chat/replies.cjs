@@ -4,11 +4,12 @@ const { problemWithCall } = require("../call_problems.cjs");
 const { changed } = require("./consensus.cjs");
 const { crystalOf } = require("./crystal.cjs");
 const limits = require("./limits.cjs");
-const { runBegun, wantingReply } = require("./operations.cjs");
+const { resumed, runBegun, wantingReply } = require("./operations.cjs");
 const { appended, callsOf, counting, headOf, textOf } = require("./tree.cjs");
 const { asked, digest, rearmed, shift, shifted, view } = require("./windows.cjs");
 
 const INTERRUPTED = { code: "interrupted", message: "the process was lost while tools were called", recoverable: true };
+const REQUEST_LOST = { code: "interrupted", message: "the process was lost while it asked for permission", recoverable: true };
 const NO_CONSENT = {
   code: "no_consent", recoverable: false,
   message: "the model called tools, and the chat has no permissions for them; create it with consent, for example {'mode': 'ask'}",
@@ -133,6 +134,15 @@ module.exports = {
       consent: { ...given, overrides: [...(given.overrides ?? []), ...c.overrides] },
       ...(given.timeoutMs == null ? {} : { timeoutMs: given.timeoutMs }),
     };
+  },
+  isRequestLost: (c, { output: { permission, lost } }) => c.reply?.phase === "tools" && lost && permission?.decision === "expired"
+    && permission.reason === "the process that asked is gone" && !permission.id.endsWith("-again"),
+  requestLost: (c) => ended({ ...(c.reply.waiting ? limits.continued(c, null) : c), lastError: REQUEST_LOST }, "failed", REQUEST_LOST),
+  turnResumed: (c, e) => {
+    const head = headOf(c, c.branch);
+    const calls = head === null ? [] : callsOf(c.messages[head].parts);
+    if (c.lastError?.message !== REQUEST_LOST.message || !calls.length) return resumed(c, e);
+    return withPhase(wantingReply({ ...limits.continued(runBegun(c, e), e.at), lastError: null }, c.branch), "tools");
   },
   toolsDone: (c, { output: { results, overrides, lost } }) => {
     if (c.reply.waiting) c = limits.continued(c, null);

@@ -93,5 +93,9 @@ def _row(agent: Any) -> str:
 
 
 COMMAND = CliCommand(
-    "Write, list and check the agents of runs: files in a folder, one for each agent.", add_options, run, EXAMPLES
+    "Write, list and check the agents of runs: files in a folder, one for each agent.",
+    add_options,
+    run,
+    EXAMPLES,
+    default="list",
 )

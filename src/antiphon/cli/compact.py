@@ -8,6 +8,7 @@ from dataclasses import asdict
 from time import time
 
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED, print_error, print_lines
+from antiphon.cli.lookup import TREE_HELP
 from antiphon.cli.options import Subcommands, existing_store
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_line
@@ -26,7 +27,7 @@ def add_compact(commands: Subcommands) -> None:
     sub.add_argument("--keep", type=_step_count, default=KEEP_STEPS, metavar="N", help=help)
     help = f"keep all steps of the last DAYS days (default: {KEEP_DAYS}; 0: remove steps of any age)"
     sub.add_argument("--older-than", type=_day_count, default=KEEP_DAYS, metavar="DAYS", help=help)
-    sub.add_argument("--root", metavar="ID", help="only this tree")
+    sub.add_argument("--root", metavar="ID", help=f"only {TREE_HELP}")
     sub.add_argument("--dry-run", action="store_true", help="only show what would be removed; works while it is in use")
     sub.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 

@@ -12,11 +12,11 @@ from typing import Any, TextIO
 
 from antiphon.cli.exports import refuse_existing
 from antiphon.cli.frame import DONE, FAILED, CliCommand, UsageError, print_error, print_lines
-from antiphon.cli.options import Subcommands, existing_store, run_subcommand, store_file
+from antiphon.cli.options import Subcommands, existing_store, store_file
 from antiphon.cli.render.progress import Progress
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import format_size, format_time, plural
-from antiphon.cli.repairs import add_repairs
+from antiphon.cli.repairs import add_repairs, run_on_tree
 from antiphon.runtime.errors import StoreError
 from antiphon.stores import archive, maintenance
 from antiphon.stores.access import atomic_file
@@ -177,6 +177,7 @@ def _lines(file: TextIO) -> Iterator[str]:
 COMMAND = CliCommand(
     "Maintain the store, the file that holds all threads.",
     add_options,
-    run_subcommand,
+    run_on_tree,
+    default="stats",
     interrupted="interrupted; nothing changed",
 )

@@ -1,12 +1,10 @@
 """The command `antiphon debates`: list, show and export debates, also while another process runs them."""
 
 import argparse
-from dataclasses import asdict
-from typing import Any
 
 from antiphon.cli.frame import CliCommand
 from antiphon.cli.options import Subcommands, run_subcommand
-from antiphon.cli.records import add_export, add_list, add_show, cost_text, print_list, problem_hint
+from antiphon.cli.records import add_export, add_list, add_show, cost_text, list_hint, print_list, to_record
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
 from antiphon.cli.windows.types import AnyLibrary
@@ -32,11 +30,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 async def _list(library: AnyLibrary, options: argparse.Namespace) -> int:
     views = await latest_debates(library, options.limit, after=options.after)
-    return print_list([_row(view) for view in views], [_to_record(view) for view in views], options, EMPTY)
-
-
-def _to_record(view: DebateView) -> dict[str, Any]:
-    return {**asdict(view), "cursor": view.cursor}
+    rows = [_row(view) + list_hint(view, library) for view in views]
+    return print_list(rows, [to_record(view, library) for view in views], options, EMPTY)
 
 
 def _row(view: DebateView) -> str:
@@ -47,7 +42,7 @@ def _row(view: DebateView) -> str:
     ending = "a tie" if view.tie else f"{sanitize_line(view.winner)} won" if view.winner else _status(view)
     topic = clip(sanitize_line(view.topic), MOST_TOPIC)
     described = "; ".join([ending, *facts])
-    return f"{view.id}  {format_time(view.updated)}  {topic} ({described}){problem_hint(view.problem)}"
+    return f"{view.id}  {format_time(view.updated)}  {topic} ({described})"
 
 
 def _status(view: DebateView) -> str:
@@ -56,4 +51,6 @@ def _status(view: DebateView) -> str:
     return {"stopped": "paused", "pending": "not started"}.get(view.status, view.status)
 
 
-COMMAND = CliCommand("List, show and export debates, also while they run.", add_options, run_subcommand, EXAMPLES)
+COMMAND = CliCommand(
+    "List, show and export debates, also while they run.", add_options, run_subcommand, EXAMPLES, default="list"
+)

@@ -1,16 +1,19 @@
 """Shared parts of all commands: their description, exit codes, and errors as one line each.
 
-Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted by Ctrl-C.
-When the reader closes the output pipe, a command that only prints has succeeded, and one that does work has failed.
+1. Every end has an exit code of `EXIT_CODES`, and every failure one line on standard error.
+2. When the reader closes the output pipe, a command that only prints has succeeded, and one that does work has failed.
 """
 
 import argparse
 import errno
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_lines
@@ -24,6 +27,19 @@ DONE = 0
 FAILED = 1
 BAD_USAGE = 2
 INTERRUPTED = 130
+HUNG_UP = 129
+TERMINATED = 143
+EXIT_CODES: Mapping[int, str] = {
+    DONE: "done",
+    FAILED: "failed, or not done",
+    BAD_USAGE: "called wrongly; nothing was started",
+    HUNG_UP: "its terminal was closed (SIGHUP)",
+    INTERRUPTED: "interrupted or stopped by a person, as by Ctrl-C",
+    TERMINATED: "ended by SIGTERM",
+}
+ENDED_BY = {HUNG_UP: "ended, because its terminal was closed", TERMINATED: "ended by SIGTERM"}
+TRACEBACK = "ANTIPHON_TRACEBACK"  # the variable that shows where an unexpected error has happened
+NO_FOLDER = "the current folder no longer exists; change to another one"
 # The disk behind the output is full or broken.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 # An unknown model or an invalid setting is a usage error.
@@ -54,22 +70,83 @@ class CliCommand:
 
 def run_command(name: str, command: CliCommand, options: argparse.Namespace) -> int:
     """Run a command and return its exit code; print errors as one line on standard error."""
+    return guard(name, lambda: command.run(options), interrupted=command.interrupted, works=command.works)
+
+
+def guard(name: str, work: Callable[[], int], *, interrupted: str = "interrupted", works: bool = False) -> int:
+    """Call a function that returns an exit code; print its errors as one line on standard error."""
     try:
-        code = command.run(options)
+        code = work()
         sys.stdout.flush()
     except PROBLEMS as error:
         return print_error(name, error_text(error), BAD_USAGE if _is_usage_error(error) else FAILED)
     except (KeyboardInterrupt, EOFError):
-        return print_error(name, command.interrupted, INTERRUPTED)
+        return print_error(name, interrupted, INTERRUPTED)
+    except SystemExit as ending:
+        return _end(name, ending)
     except BrokenPipeError:
-        _discard_output()
-        return FAILED if command.works else DONE
+        _discard(sys.stdout)
+        return FAILED if works else DONE
     except OSError as error:
-        if error.errno not in FULL:
+        if error.errno in FULL:
+            _discard(sys.stdout)
+        return print_error(name, _system_error(error), FAILED)
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
             raise
-        _discard_output()
-        return print_error(name, f"cannot write: {error.strerror}; free some space, or write elsewhere", FAILED)
+        return print_error(name, f"{_unexpected(error)}; {TRACEBACK}=1 shows where", FAILED)
     return code
+
+
+def _end(name: str, ending: SystemExit) -> int:
+    """Return the exit code of a signal, which is reported; let a parser end the command if its output was written."""
+    code = ending.code if isinstance(ending.code, int) else DONE if ending.code is None else FAILED
+    if code in ENDED_BY:
+        return print_error(name, ENDED_BY[code], code)
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        _discard(sys.stdout)
+        if not isinstance(error, BrokenPipeError):
+            return print_error(name, _system_error(error), FAILED)
+    raise ending
+
+
+def _system_error(error: OSError) -> str:
+    if error.errno in FULL:
+        return f"cannot write: {error.strerror}; free some space, or write elsewhere"
+    if not _has_folder():
+        return NO_FOLDER
+    place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+    return f"{place}{error.strerror or error}"
+
+
+def _has_folder() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
+
+
+def _unexpected(error: Exception) -> str:
+    if isinstance(error, UnicodeError):
+        return f"text that cannot be written as UTF-8: {error}"
+    return f"unexpected error: {type(error).__name__}: {error}"
+
+
+def end_on_signals() -> None:
+    """Let SIGTERM and SIGHUP end the command like an error, so that files and terminals are left in order."""
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # Whoever ignores a signal, as nohup does, wants it to be ignored.
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            with suppress(ValueError):  # not on the main thread
+                signal.signal(number, end)
 
 
 def open_missing_streams() -> None:
@@ -79,9 +156,10 @@ def open_missing_streams() -> None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
-def _discard_output() -> None:
+def _discard(stream: TextIO) -> None:
     # The rest of the buffer must not fail again at exit.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _is_usage_error(error: Exception) -> bool:
@@ -101,8 +179,11 @@ def command_name() -> str:
 
 
 def print_error(name: str, problem: str, code: int) -> int:
-    """Print an error on standard error and return `code`."""
-    write(sys.stderr, f"antiphon {name}: {sanitize_lines(problem)}\n")
+    """Print an error on standard error, if that is possible, and return `code`."""
+    try:
+        write(sys.stderr, f"antiphon {name}: {sanitize_lines(problem)}\n")
+    except OSError:
+        _discard(sys.stderr)
     return code
 
 

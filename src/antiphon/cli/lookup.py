@@ -1,15 +1,25 @@
-"""Lookup of threads by a prefix of their id, or as `last`."""
+"""Lookup of threads by a prefix of their id, or as `last`, and the commands that continue them."""
+
+from dataclasses import replace
+from typing import Protocol
 
 from antiphon.cli.frame import UsageError
 from antiphon.cli.windows.types import AnyLibrary
 from antiphon.threads.errors import UnknownThread, WrongKind
+from antiphon.threads.kinds import ThreadView
+from antiphon.threads.library import INTERRUPTED
 
 MOST_LISTED = 5
 LAST = "last"
 ID_HELP = "an id, a prefix of it, or: last"
+TREE_HELP = "a tree: its id, or: last"
 # The commands that list threads of a kind, continue one and create one.
 LISTS = {None: "threads", "chat": "threads", "run": "runs", "debate": "debates"}
 CONTINUES = {"chat": "antiphon chat --thread", "run": "antiphon run --resume", "debate": "antiphon debate --resume"}
+# Statuses of threads in whose process something runs, or a person is waited for, and those that were lost with it.
+CURRENT = ("running", "waiting")
+UNFINISHED = (*CURRENT, INTERRUPTED)
+PAUSED = ("debate", "stopped")
 CREATES = {None: "chat", "chat": "chat", "run": "run", "debate": "debate"}
 
 
@@ -35,6 +45,58 @@ async def find_thread(library: AnyLibrary, prefix: str, kind: str | None = None,
     if len(ids) > 1:
         raise UsageError(f"{prefix!r} matches {len(ids)} {noun}s: {', '.join(ids[:MOST_LISTED])}; type more of the id")
     return ids[0]
+
+
+async def latest_with(library: AnyLibrary, statuses: tuple[str, ...], limit: int = 1) -> list[ThreadView]:
+    """Return the latest threads of some statuses, the most recently used first."""
+    views = [view for status in statuses for view in await library.latest(limit, status=status)]
+    return sorted(views, key=lambda view: view.updated, reverse=True)[:limit]
+
+
+def settle(views: list[ThreadView], library: AnyLibrary) -> list[ThreadView]:
+    """Return threads for a list: without a process, one that waits for a permission is interrupted, and asks again."""
+    lost = ("waiting", "permission") if library.is_unowned else None
+    return [replace(view, status=INTERRUPTED) if (view.status, view.waiting) == lost else view for view in views]
+
+
+class ListedThread(Protocol):
+    """A thread as lists of all kinds know it; a dataclass."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """Its kind."""
+        ...
+
+    @property
+    def status(self) -> str:
+        """Its status."""
+        ...
+
+    @property
+    def cursor(self) -> str:
+        """Its place in a list."""
+        ...
+
+    @property
+    def problem(self) -> str | None:
+        """The reason why it cannot be continued here."""
+        ...
+
+
+def next_command(view: ListedThread, *, is_unowned: bool) -> str | None:
+    """Return the command that continues an unfinished thread; `is_unowned` says that no process has its store."""
+    if view.problem is not None:
+        return None
+    if view.status in CURRENT and not is_unowned:
+        return f"antiphon attach {view.id}"
+    if view.status in UNFINISHED or (view.kind, view.status) == PAUSED:
+        return f"antiphon resume {view.id}"
+    return None
 
 
 async def _check_other_kinds(library: AnyLibrary, prefix: str, noun: str) -> None:

@@ -9,7 +9,15 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from antiphon import __version__
-from antiphon.cli.frame import CliCommand, command_name, open_missing_streams, run_command
+from antiphon.cli.frame import (
+    DONE,
+    CliCommand,
+    command_name,
+    end_on_signals,
+    guard,
+    open_missing_streams,
+    run_command,
+)
 from antiphon.cli.render.gate import install_gates
 
 # Each command with the module of its `COMMAND`, and its help text.
@@ -21,6 +29,9 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "trust": ("antiphon.cli.trust", "trust what a folder brings: agents, MCP servers, git settings"),
     "debate": ("antiphon.cli.debate.command", "let models debate a topic in rounds, decided by a judge"),
     "debates": ("antiphon.cli.debates", "list, show and export debates"),
+    "ps": ("antiphon.cli.ps", "list what runs or waits now, with the command that continues it"),
+    "attach": ("antiphon.cli.attach", "watch a chat, a run or a debate that another terminal or a page has started"),
+    "resume": ("antiphon.cli.resume", "continue a chat, a run or a debate where it was"),
     "threads": ("antiphon.cli.threads", "list, show, search, export, import, archive and delete conversations"),
     "usage": ("antiphon.cli.usage.command", "show tokens and costs by day, model, kind or thread"),
     "serve": ("antiphon.cli.serve.command", "serve the store over HTTP, for browsers and programs"),
@@ -43,6 +54,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "play": ("antiphon.cli.play.command", "run a chart interactively: a demo, or your own"),
 }
 SERVE = "serve"
+STORE = "--store"  # the option that may stand before a subcommand
 EXAMPLES = """examples:
   antiphon chat                           chat with the best model that is usable here
   antiphon chat -m scripted:chat          try it without a key or a model
@@ -50,7 +62,8 @@ EXAMPLES = """examples:
   git diff | antiphon chat "Review this"  ask one question; the answer goes to standard output
   antiphon run "Fix the failing test"     let agents work in this folder; they ask before changes
   antiphon debate "Should cars leave our city?"  hold a debate of two sides with a judge
-  antiphon threads list                   list conversations
+  antiphon ps                             list what runs or waits now; attach and resume open it
+  antiphon threads                        list conversations
   antiphon play --chart door.json         run a chart by typing events
 """
 
@@ -59,24 +72,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     open_missing_streams()
     install_gates()
+    if arguments is None:  # it is the command of a process
+        end_on_signals()
     words = list(sys.argv[1:] if arguments is None else arguments)
-    name = words[0] if words else ""
-    if name not in COMMANDS:
-        parser = root_parser()
-        parser.parse_args(words or ["--help"])
-        return 0
-    if name != SERVE:
-        return _run(name, words)
-    gc.disable()  # until it listens: what loading creates stays, and a window may be waiting
+    name = words[0] if words and words[0] in COMMANDS else "--help"
+    if name == SERVE:
+        gc.disable()  # until it listens: what loading creates stays, and a window may be waiting
     try:
-        return _run(name, words)
+        return guard(name, lambda: _main(name, words))
     finally:
         gc.enable()
 
 
-def _run(name: str, words: list[str]) -> int:
+def _main(name: str, words: list[str]) -> int:
+    if name in COMMANDS:
+        return dispatch(name, words)
+    root_parser().parse_args(words or [name])
+    return DONE
+
+
+def dispatch(name: str, words: list[str]) -> int:
+    """Run the command of a name with its words, which begin with the name; return its exit code."""
     command: CliCommand = import_module(COMMANDS[name][0]).COMMAND
-    if command.default is not None and (len(words) == 1 or _is_option(words[1])):
+    if command.default is not None and _lacks_subcommand(words):
         words.insert(1, command.default)
     options, unknown = root_parser(name).parse_known_args(words)
     if unknown:
@@ -84,8 +102,12 @@ def _run(name: str, words: list[str]) -> int:
     return run_command(name, command, options)
 
 
-def _is_option(word: str) -> bool:
-    return word.startswith("-") and word not in ("-h", "--help")
+def _lacks_subcommand(words: Sequence[str]) -> bool:
+    """Return whether a command is called without a subcommand, before which `--store` may stand."""
+    place = 1
+    while place < len(words) and words[place].partition("=")[0] == STORE:
+        place += 1 if "=" in words[place] else 2
+    return place >= len(words) or (words[place].startswith("-") and words[place] not in ("-h", "--help"))
 
 
 def _wrap(text: str) -> str:

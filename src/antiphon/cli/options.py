@@ -78,6 +78,8 @@ def store_file(options: argparse.Namespace) -> Path:
 def existing_store(options: argparse.Namespace) -> Path:
     """Return the path of the store; `UsageError` if it does not exist."""
     path: Path = options.store or store_path()
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder, not a store; choose another with --store or ANTIPHON_STORE")
     if not path.is_file():
         raise UsageError(f"{path}: store not found; choose another with --store or ANTIPHON_STORE")
     return path

@@ -10,11 +10,11 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from antiphon.cli.exports import branch_text, export_text, write_export
 from antiphon.cli.frame import DONE, UsageError, print_lines
-from antiphon.cli.lookup import ID_HELP, find_thread
+from antiphon.cli.lookup import ID_HELP, ListedThread, find_thread, next_command
 from antiphon.cli.options import Subcommands, add_server, positive_int
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_line, sanitize_lines
@@ -23,7 +23,6 @@ from antiphon.cli.windows.types import AnyLibrary
 from antiphon.money import format_usd
 from antiphon.threads.errors import InvalidCursor
 from antiphon.threads.export.formats import FORMATS
-from antiphon.threads.kinds import ThreadView
 
 LibraryHandler = Callable[[AnyLibrary, argparse.Namespace], Awaitable[int]]
 
@@ -109,15 +108,21 @@ def cost_text(cost_usd: float | str, unpriced: int) -> str:
     return f"{format_usd(cost_usd)} and unknown prices" if float(cost_usd) else "price unknown"
 
 
-def problem_hint(problem: str | None) -> str:
-    """Return the end of a line in a list: the reason why a thread cannot be continued here."""
-    return f"; {sanitize_line(problem)}" if problem else ""
+def list_hint(view: ListedThread, library: AnyLibrary) -> str:
+    """Return the end of a line in a list: the next command, or the reason why a thread cannot be continued here."""
+    command = next_command(view, is_unowned=library.is_unowned)
+    return (f"; next: {command}" if command else "") + (f"; {sanitize_line(view.problem)}" if view.problem else "")
+
+
+def print_json(value: Any) -> int:
+    """Print a value as JSON."""
+    return print_lines([json.dumps(value, indent=2)])
 
 
 def print_list(rows: list[str], records: list[dict[str, Any]], options: argparse.Namespace, empty: str) -> int:
     """Print a page of a list as lines or as JSON; `empty` if the list has no rows."""
     if options.json:
-        return print_lines([json.dumps(records, indent=2)])
+        return print_json(records)
     if not rows:
         return print_lines([empty if options.after is None else "no more"])
     return print_page(rows, options.limit, [record["cursor"] for record in records])
@@ -131,6 +136,6 @@ def print_page(lines: list[str], limit: int, cursors: list[str]) -> int:
     return code
 
 
-def to_record(view: ThreadView) -> dict[str, Any]:
-    """Return a thread of a list as JSON."""
-    return {**asdict(view), "cursor": view.cursor}
+def to_record(view: ListedThread, library: AnyLibrary) -> dict[str, Any]:
+    """Return a thread of a list as JSON, with the command that continues it."""
+    return {**asdict(cast(Any, view)), "cursor": view.cursor, "next": next_command(view, is_unowned=library.is_unowned)}

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 from antiphon.app import accept_replay
 from antiphon.cli.compact import add_compact
 from antiphon.cli.frame import FAILED, UsageError, print_error, print_lines
-from antiphon.cli.options import Subcommands, existing_store
+from antiphon.cli.options import Subcommands, existing_store, run_subcommand
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import format_time
 from antiphon.cli.replay import add_machines, add_replay, load_all
-from antiphon.cli.roots import add_roots
+from antiphon.cli.roots import LAST, TREE_HELP, add_roots, find_latest_root
 from antiphon.runtime.errors import RuntimeFault, StoreError
 from antiphon.runtime.quarantine import Quarantine, offline_quarantine
 from antiphon.stores import maintenance
@@ -28,21 +28,28 @@ def add_repairs(commands: Subcommands) -> None:
     add_compact(commands)
     add_replay(commands)
     sub = commands.add("dead", _dead, "list the letters that could not be processed", json=True)
-    sub.add_argument("--root", metavar="ID", help="only those of this tree")
+    sub.add_argument("--root", metavar="ID", help=f"only those of {TREE_HELP}")
     sub = commands.add(
         "incidents", _incidents, "list actions that raised and steps that replayed differently", json=True
     )
-    sub.add_argument("root", metavar="ID", help="a tree")
+    sub.add_argument("root", metavar="ID", help=TREE_HELP)
     sub = commands.add("release", _release, "let a quarantined tree continue", json=True)
-    sub.add_argument("root", metavar="ID", help="a tree")
+    sub.add_argument("root", metavar="ID", help=TREE_HELP)
     sub.add_argument("--accept", action="store_true", help="continue with the state that its steps give today")
     add_machines(sub)
     sub = commands.add("retry", _retry, "put a dead letter back into the inbox of its tree", json=True)
-    sub.add_argument("root", metavar="ID", help="a tree")
+    sub.add_argument("root", metavar="ID", help=TREE_HELP)
     sub.add_argument("letter", metavar="LETTER", help="the id of a dead letter")
     sub = commands.add("discard", _discard, "delete a dead letter; this cannot be undone", json=True)
-    sub.add_argument("root", metavar="ID", help="a tree")
+    sub.add_argument("root", metavar="ID", help=TREE_HELP)
     sub.add_argument("letter", metavar="LETTER", help="the id of a dead letter")
+
+
+def run_on_tree(options: argparse.Namespace) -> int:
+    """Run a subcommand, on the tree that was changed last if it is named so."""
+    if getattr(options, "root", None) == LAST:
+        options.root = find_latest_root(existing_store(options))
+    return run_subcommand(options)
 
 
 def _dead(options: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 from antiphon.app import reindex, replay_journals
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED, UsageError, print_error, print_lines
+from antiphon.cli.lookup import TREE_HELP
 from antiphon.cli.options import Subcommands, existing_store
 from antiphon.cli.render.progress import Progress
 from antiphon.cli.render.text_width import sanitize_line
@@ -24,7 +25,7 @@ def add_replay(commands: Subcommands) -> None:
     commands.add("reindex", _reindex, "write the index of lists and searches again, from the journals", json=True)
     about = "replay journals with the code of today and show what would differ; changes nothing"
     parser = commands.add("replay", replay, about, json=True)
-    parser.add_argument("--root", metavar="ID", help="only this tree")
+    parser.add_argument("--root", metavar="ID", help=f"only {TREE_HELP}")
     add_machines(parser)
 
 

@@ -8,6 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from antiphon.cli.frame import UsageError, print_lines
+from antiphon.cli.lookup import LAST as LAST
+from antiphon.cli.lookup import TREE_HELP as TREE_HELP
 from antiphon.cli.options import Subcommands, existing_store, positive_int
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_line
@@ -29,7 +31,7 @@ def add_roots(commands: Subcommands) -> None:
     sub.add_argument("--after", metavar="ID", default="", help="only those after this id")
     sub.add_argument("--limit", type=positive_int, default=PAGE, metavar="N", help=f"maximum number (default: {PAGE})")
     sub = commands.add("delete", _delete, "delete a tree with its journal; this cannot be undone")
-    sub.add_argument("root", metavar="ID", help="a tree")
+    sub.add_argument("root", metavar="ID", help=TREE_HELP)
     sub.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
@@ -40,6 +42,26 @@ def confirm(facts: str, question: str) -> bool:
     if not answer:
         raise UsageError("the question has no answer on standard input, so nothing was changed; pass --yes to skip it")
     return answer.strip().lower() in YES
+
+
+def find_latest_root(store: Path) -> str:
+    """Return the id of the tree that was changed last; raise `UsageError` if there is none."""
+
+    async def read() -> list[TreeSummary]:
+        source = SqliteStore(store, read_only=True)
+        await source.open()
+        try:
+            trees: list[TreeSummary] = []
+            while page := await source.roots(trees[-1].root if trees else "", PAGE):
+                trees += page
+            return trees
+        finally:
+            await source.close()
+
+    trees = asyncio.run(read())
+    if not trees:
+        raise UsageError(f"{store} has no trees yet")
+    return max(trees, key=lambda tree: tree.updated).root
 
 
 def delete_tree(store: Path, root: str) -> None:

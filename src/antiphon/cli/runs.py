@@ -3,8 +3,9 @@
 import argparse
 
 from antiphon.cli.frame import CliCommand
+from antiphon.cli.lookup import settle
 from antiphon.cli.options import Subcommands, run_subcommand
-from antiphon.cli.records import add_export, add_list, add_show, cost_text, print_list, problem_hint, to_record
+from antiphon.cli.records import add_export, add_list, add_show, cost_text, list_hint, print_list, to_record
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
 from antiphon.cli.undo import add_undo
@@ -12,8 +13,6 @@ from antiphon.cli.windows.types import AnyLibrary
 from antiphon.threads.kinds import ThreadView
 
 MOST_TASK = 50
-# A run that waits for an answer whose process is gone has no request any more: it asks again when it is resumed.
-UNFINISHED = ("interrupted", "waiting")
 MOST_ERROR = 80
 EMPTY = 'no runs yet; start one with: antiphon run "TASK"'
 EXAMPLES = """examples:
@@ -34,19 +33,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 async def _list(library: AnyLibrary, options: argparse.Namespace) -> int:
-    views = await library.latest(options.limit, kind="run", after=options.after)
-    return print_list([_row(view) for view in views], [to_record(view) for view in views], options, EMPTY)
+    views = settle(await library.latest(options.limit, kind="run", after=options.after), library)
+    rows = [_row(view) + list_hint(view, library) for view in views]
+    return print_list(rows, [to_record(view, library) for view in views], options, EMPTY)
 
 
 def _row(view: ThreadView) -> str:
     facts = [view.status, plural(view.turns, "turn"), cost_text(view.cost_usd, view.unpriced)]
     title = clip(sanitize_line(view.title), MOST_TASK)
     model = sanitize_line(view.model or "no model")
-    hint = f"; continue with: antiphon run --resume {view.id}" if view.status in UNFINISHED else ""
-    if view.status == "failed" and view.error:
-        hint += f": {clip(sanitize_line(view.error), MOST_ERROR)}"
-    hint += problem_hint(view.problem)
-    return f"{view.id}  {format_time(view.updated)}  {title} ({', '.join(facts)}; {model}){hint}"
+    error = f": {clip(sanitize_line(view.error), MOST_ERROR)}" if view.status == "failed" and view.error else ""
+    return f"{view.id}  {format_time(view.updated)}  {title} ({', '.join(facts)}; {model}){error}"
 
 
 COMMAND = CliCommand(
@@ -54,4 +51,5 @@ COMMAND = CliCommand(
     add_options,
     run_subcommand,
     EXAMPLES,
+    default="list",
 )

@@ -5,7 +5,7 @@ import asyncio
 
 from antiphon.cli.chats import import_chat
 from antiphon.cli.frame import DONE, FAILED, CliCommand, print_lines
-from antiphon.cli.lookup import ID_HELP, find_thread
+from antiphon.cli.lookup import ID_HELP, find_thread, settle
 from antiphon.cli.options import Subcommands, add_server, run_subcommand
 from antiphon.cli.records import (
     add_after,
@@ -13,9 +13,9 @@ from antiphon.cli.records import (
     add_list,
     add_show,
     cost_text,
+    list_hint,
     print_list,
     print_page,
-    problem_hint,
     to_record,
     with_library,
 )
@@ -75,7 +75,9 @@ async def _list(library: AnyLibrary, options: argparse.Namespace) -> int:
     )
     is_filtered = any(value is not None for value in (options.kind, options.status, options.owner))
     empty = "no such conversations" if is_filtered else EMPTY
-    return print_list([_row(view) for view in views], [to_record(view) for view in views], options, empty)
+    views = settle(views, library)
+    rows = [_row(view) + list_hint(view, library) for view in views]
+    return print_list(rows, [to_record(view, library) for view in views], options, empty)
 
 
 async def _search(library: AnyLibrary, options: argparse.Namespace) -> int:
@@ -83,7 +85,10 @@ async def _search(library: AnyLibrary, options: argparse.Namespace) -> int:
     lines = [
         line
         for match in matches
-        for line in (_row(match.view), f"          {clip(sanitize_line(match.line), MOST_LINE)}")
+        for line in (
+            _row(match.view) + list_hint(match.view, library),
+            f"          {clip(sanitize_line(match.line), MOST_LINE)}",
+        )
     ]
     print_page(lines or ["no matches"], PAGE, [match.cursor for match in matches])
     return DONE if matches else FAILED
@@ -124,16 +129,17 @@ async def _delete_thread(options: argparse.Namespace, id: str) -> None:
 
 
 def _row(view: ThreadView) -> str:
-    facts = [view.status, plural(view.turns, "turn"), cost_text(view.cost_usd, view.unpriced)]
+    facts = [view.kind or "chat", view.status, plural(view.turns, "turn"), cost_text(view.cost_usd, view.unpriced)]
     facts += ["archived"] if view.archived else []
     title = clip(sanitize_line(view.title), MOST_TITLE)
     model = sanitize_line(view.model or "no model")
-    return f"{view.id}  {format_time(view.updated)}  {title} ({', '.join(facts)}; {model}){problem_hint(view.problem)}"
+    return f"{view.id}  {format_time(view.updated)}  {title} ({', '.join(facts)}; {model})"
 
 
 COMMAND = CliCommand(
     "List, show, search, export, import, archive and delete conversations.",
     add_options,
     run_subcommand,
+    default="list",
     interrupted="interrupted; nothing changed",
 )

@@ -18,6 +18,7 @@ class ClientLibrary:
 
     def __init__(self, connection: HttpConnection) -> None:
         self._connection = connection
+        self.is_unowned = False  # the server runs the threads
 
     async def latest(
         self,

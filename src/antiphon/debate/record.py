@@ -34,6 +34,11 @@ class DebateView:
     unpriced: int = 0
 
     @property
+    def kind(self) -> str:
+        """The kind of its thread."""
+        return "debate"
+
+    @property
     def cursor(self) -> str:
         """Place in a list: the next page begins after it."""
         return f"{self.updated}:{self.id}"

@@ -13,6 +13,7 @@ A script is TOML. Each reply has steps; `text` and `thinking` are sent word by w
         { tool = "get_weather", arguments = { city = "Zürich" } },
         { delay_ms = 200 },
         { usage = { input = 12, output = 34 } },
+        { stop = "length" },  # why the reply ends, if it is not whole
         { error = "1002", message = "Overloaded", retry_after_ms = 500, times = 1 },
     ]
 
@@ -41,6 +42,7 @@ from antiphon.providers.base import (
     Model,
     Request,
     SignatureDelta,
+    Stop,
     TextDelta,
     ThinkingDelta,
     ToolArgs,
@@ -54,7 +56,7 @@ from antiphon.providers.usage import complete_usage
 
 MAX_REMEMBERED = 1_000
 PATTERNS = ("when", "system", "after")
-STEPS = ("text", "thinking", "tool", "delay_ms", "usage", "error")
+STEPS = ("text", "thinking", "tool", "delay_ms", "usage", "error", "stop")
 Patterns = tuple[str, ...]
 WORD = re.compile(r"\S+\s*|\s+")
 
@@ -89,7 +91,7 @@ class ScriptedModel:
         yield UsageDelta(complete_usage(None, request, 0), self.model.name)
         usage: Usage | None = None
         size = 0
-        called = False
+        stop: Stop = "end"
         for place, step in enumerate(self._reply(request)["steps"]):
             if "delay_ms" in step:
                 await sleep(self._clock, step["delay_ms"])
@@ -99,8 +101,10 @@ class ScriptedModel:
                     raise ProviderError(Code(step["error"]), step.get("message", "scripted"), retry_after_ms=wait)
             elif "usage" in step:
                 usage = usage_from_json(step["usage"])
+            elif "stop" in step:
+                stop = step["stop"]
             else:
-                called = called or "tool" in step
+                stop = "tool_calls" if "tool" in step else stop
                 for delta in _deltas(step, _call_id(request, place)):
                     if isinstance(delta, TextDelta | ThinkingDelta | ToolArgs):
                         size += len(delta.text)
@@ -108,7 +112,7 @@ class ScriptedModel:
                             await sleep(self._clock, self._pace_ms)
                     yield delta
         yield UsageDelta(usage or complete_usage(None, request, size), self.model.name)
-        yield Done("tool_calls" if called else "end")
+        yield Done(stop)
 
     def _reply(self, request: Request) -> Mapping[str, Any]:
         prompt = next((message.text for message in reversed(request.messages) if message.role == "user"), "")

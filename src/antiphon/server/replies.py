@@ -369,6 +369,12 @@ class LocalReply(TypedDict):
     keys: list[str]
 
 
+class WindowList(TypedDict):
+    """The number of terminals and pages that show a thread now, by its id."""
+
+    windows: dict[str, int]
+
+
 class HandOverReply(TypedDict):
     """A server that ends, so that another process can own the store."""
 

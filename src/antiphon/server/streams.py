@@ -9,7 +9,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import aclosing, suppress
+from contextlib import AbstractContextManager, aclosing, nullcontext, suppress
 from typing import Any
 
 from starlette.responses import Response
@@ -201,6 +201,7 @@ class EventStream(Response):
         opening: bytes | None = None,
         closing: bytes = CLOSING,
         headers: Mapping[str, str] | None = None,
+        counting: AbstractContextManager[None] | None = None,
     ) -> None:
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no", **(headers or {})})
         del self.headers["content-length"]
@@ -208,12 +209,13 @@ class EventStream(Response):
         self._frames = frames
         self._opening = f"retry: {context.settings.retry_ms}\n\n".encode() if opening is None else opening
         self._closing = closing  # sent if the server stops
+        self._counting = counting or nullcontext()  # entered as long as it is open
         self._is_quiet = True  # nothing was sent since the last heartbeat was due
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the frames."""
         metrics = self._context.metrics
-        with self._context.limits.stream(scope.get(CALLER, OPERATOR)):
+        with self._context.limits.stream(scope.get(CALLER, OPERATOR)), self._counting:
             metrics.streams += 1
             try:
                 await self._stream(receive, send)

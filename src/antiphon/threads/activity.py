@@ -21,6 +21,7 @@ from antiphon.threads.machine.thread import KINDS
 Json = Mapping[str, Any]
 Event = tuple[str, Json]
 WORDS: Mapping[str, str] = {"TEXT_CHUNK": "text", "THINKING_CHUNK": "thinking"}
+CUT = "length"  # a reply ended at its token limit
 CHAT_REPLY = ["chat", "reply"]
 # Activities about a request to a person: that it was opened, and that it is closed.
 REQUESTS = (
@@ -112,7 +113,10 @@ def _of_letter(path: list[str], event: Json) -> Event | None:
         return "tool_ended", _tool_end(path[-1], event)
     if type in WORDS and (path[-1] == "reply" or path[-1].startswith(DEBATER)):
         return WORDS[type], {"text": event["content"]}
-    return _of_reply(event) if path == CHAT_REPLY else None
+    if path == CHAT_REPLY:
+        return _of_reply(event)
+    is_cut = type == "COMPLETE" and event.get("stop") == CUT and speaker_of(path) is not None
+    return ("reply_cut", {"stop": CUT}) if is_cut else None
 
 
 def _of_reply(event: Json) -> Event | None:

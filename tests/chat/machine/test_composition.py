@@ -10,7 +10,7 @@ from antiphon.chat.machine.tree import head_of, path
 from antiphon.threads.machine.content import text_of
 from antiphon.threads.machine.streaming import streaming_machine
 from antiphon.threads.machine.thread import RESUME_PREFIXES, thread_machine
-from antiphon.threads.machine.tools import PROCESS_LOST, tools_machine
+from antiphon.threads.machine.tools import tools_machine
 
 TOOLS = [{"name": "look", "risk": "read"}, {"name": "edit", "risk": "write"}, {"name": "format_disk"}]
 LOST = {"code": "interrupted", "message": "the process is gone", "recoverable": True}
@@ -281,17 +281,31 @@ def test_nobody_answers_in_time_and_the_thread_goes_on():
 
 
 @pytest.mark.requirement("S3-B13", "S3.4-7")
-def test_a_request_that_its_process_left_behind_expires_and_the_thread_goes_on_waiting():
-    world = asking().ends("process", LOST)
+def test_a_request_that_its_process_left_behind_expires_and_is_asked_again_under_another_id():
+    world = asking()
+    (request,) = world.facts["requests"]
+    story = world.story
+    world.ends("process", LOST)
 
     assert world.status == "waiting"
     assert (world.facts["processLost"], world.facts["permissionExpired"]) == (True, True)
-    assert world.story[-1] == ("tool", f"not allowed: {PROCESS_LOST}")
-    assert len(world.asked) == 1
+    assert (world.story, len(world.asked)) == (story, 1)
 
     world.do("RESTART")
-    assert world.asked[-1]["messages"][-1]["parts"][0]["text"] == RESUME_PREFIXES["interrupted"].strip()
-    assert world.says("I ask again.").status == "completed"
+    (again,) = world.facts["requests"]
+    assert (world.status, world.facts["processLost"]) == ("waiting", False)
+    assert (request["id"], again["id"]) == ("r1", "r2")
+    assert again["calls"] == request["calls"]
+    assert (world.story, len(world.asked)) == (story, 1)
+    assert world.answer("DENY", id="r2").says("Then not.").status == "completed"
+
+
+def test_a_message_instead_of_the_request_that_is_asked_again_answers_the_calls_with_errors():
+    world = asking().ends("process", LOST)
+    world.do("START", message={"text": "Leave it"})
+
+    assert [message["role"] for message in world.asked[-1]["messages"]] == ["user", "assistant", "tool", "user"]
+    assert world.says("As you like.").status == "completed"
 
 
 @pytest.mark.requirement("S3.4-7")
@@ -305,7 +319,7 @@ def test_an_answer_to_a_request_that_has_expired_allows_nothing():
 
     assert (world.status, world.facts["requests"]) == ("waiting", [])
     assert (world.facts["cost"], len(world.asked)) == (0.25, 1)
-    assert world.do("RESTART").status == "running"
+    assert [request["id"] for request in world.do("RESTART").facts["requests"]] == ["r2"]
 
 
 @pytest.mark.requirement("S3.4-4")

@@ -10,6 +10,7 @@ from antiphon import get_microsteps, get_transition_paths, initial_transition, t
 from antiphon.chat.machine.flow import flow_machine
 from antiphon.chat.machine.tree import head_of
 from antiphon.chat.machine.validation import REASONS
+from antiphon.threads.machine.tools import PROCESS_LOST
 from tests.fixtures.charts import load_chart
 from tests.fixtures.conversations import Talk, law
 
@@ -66,6 +67,11 @@ GO_ON = {"type": "go_on", "id": "r1", "decision": "allowed"}
 TOOLS_DONE = {
     "type": "xstate.done.actor.tools",
     "output": {"results": [RESULT], "permission": None, "lost": False},
+}
+PERMISSION_LOST = {"decision": "expired", "reason": PROCESS_LOST, "id": "r1", "scope": None, "calls": []}
+REQUEST_LOST = {
+    "type": "xstate.done.actor.tools",
+    "output": {"results": [RESULT], "permission": PERMISSION_LOST, "lost": True},
 }
 LONG = {"type": "message", "text": "x" * 100}
 # Two branches, each with a turn of its own, and a merge by consensus.
@@ -152,6 +158,7 @@ WALKS = [
         ],
     ),
     ({"model": MODEL, "consent": {}}, ["start", "message", TOOLS, {"type": "xstate.error.actor.tools", "error": "x"}]),
+    ({"model": MODEL, "consent": {}}, ["start", "message", TOOLS, REQUEST_LOST, "resume"]),
     ({"reportsToParent": True, "model": MODEL}, [{"type": "message", "runId": "n1"}, TOOLS]),
     (
         {"reportsToParent": True, "model": MODEL, "clientTools": True},

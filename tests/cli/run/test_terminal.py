@@ -271,17 +271,20 @@ def test_a_second_control_c_leaves_at_once_and_takes_the_command_with_it(tmp_pat
 
 
 @pytest.mark.requirement("S1-99")
-def test_a_permission_that_a_killed_process_asked_for_is_not_given_and_the_run_goes_on(tmp_path, folder):
+def test_a_permission_that_a_killed_process_asked_for_is_asked_for_again(tmp_path, folder):
     with at_work(writer(tmp_path), folder) as screen:
         screen.until(ASKED)
         screen.process.kill()
     with Screen("run", "--resume", "last", columns=100) as screen:
         screen.until("process of this run was lost; continuing from its last step")
+        screen.until(ASKED)
+        assert list(folder.iterdir()) == []
+        screen.type("a")
         screen.until("First is written.")
         _, code = screen.end()
 
     assert code == 0
-    assert list(folder.iterdir()) == []
+    assert [path.name for path in folder.iterdir()] == ["a.py"]
 
 
 @pytest.mark.requirement("S1-99")

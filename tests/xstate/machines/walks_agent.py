@@ -1,6 +1,7 @@
 """Random walks of turns of agents; see `recorded.py`."""
 
 from antiphon.agents.machine.agent import agent_machine
+from antiphon.threads.machine.tools import PROCESS_LOST
 from tests.agents.machine.test_agent_turn import LOST, TOOLS, answered, call, replied
 from tests.fixtures.orchestrator import agent
 
@@ -41,6 +42,7 @@ REPLIES = [
 JUDGED = [{**call("write", path="a"), "risk": "write", "text": "write(a)"}]
 ALLOWED = [{"decision": "allow", "scope": "tool", "tool": "write", "value": "write"}]
 DENIED = {"decision": "denied", "scope": None, "calls": JUDGED}
+GONE = {"decision": "expired", "reason": PROCESS_LOST, "scope": None, "calls": JUDGED}
 DONE = [answered("c-write", "c-shell"), answered("c-write", lost=True)]
 FAILURES = ("REPLY.FAILED", "xstate.error.actor.reply", "xstate.error.actor.tools")
 POOL = [
@@ -49,6 +51,10 @@ POOL = [
     *({"to": "tools", "event": {"type": "END", "output": one["output"]}} for one in DONE),
     {"to": "tools", "event": {"type": "END", "output": {**DONE[0]["output"], "overrides": ALLOWED}}},
     {"to": "tools", "event": {"type": "END", "output": {**DONE[0]["output"], "permission": DENIED}}},
+    *(
+        {"to": "tools", "event": {"type": "END", "output": {**DONE[1]["output"], "permission": {**GONE, "id": id}}}}
+        for id in ("t1-agent-0-tools-1", "t1-agent-0-tools-1", "t1-agent-0-tools-1-again")
+    ),
     *({"type": type, "error": error} for type in FAILURES for error in (LOST, {"code": "9001", "message": "no"})),
     *({"type": type} for type in ("REPLY.STARTED", "REPLY.CANCELLED", "CANCEL", "RESUME", "RESUME", "NOTHING")),
     *[{"type": "wait", "id": "r1", "address": "permission", "calls": JUDGED, "timeoutMs": 9}] * 3,

@@ -1,6 +1,7 @@
 """Random walks of chats; see `walks.py`."""
 
 from antiphon.chat.machine.flow import flow_machine
+from antiphon.threads.machine.tools import PROCESS_LOST
 from tests.chat.machine.test_flow import WALKS
 from tests.xstate.machines.walks import recorder
 
@@ -123,7 +124,9 @@ PERMISSIONS = [
     None,
     {"decision": "allowed", "scope": "tool", "calls": JUDGED},
     {"decision": "allowed", "scope": "once", "calls": JUDGED},
-    {"decision": "expired", "scope": None, "calls": JUDGED},
+    {"decision": "expired", "reason": "nobody answered in time", "id": "r1", "scope": None, "calls": JUDGED},
+    {"decision": "expired", "reason": PROCESS_LOST, "id": "r1", "scope": None, "calls": JUDGED},
+    {"decision": "expired", "reason": PROCESS_LOST, "id": "r1-again", "scope": None, "calls": JUDGED},
 ]
 TOOLS = [
     event("wait", reason="permission", id="r1", address="permission", calls=JUDGED, timeoutMs=9),

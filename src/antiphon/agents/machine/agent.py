@@ -291,6 +291,8 @@ _agents = setup[AgentContext, Any](
         "isLoss": must_be_resumed,
         "hasFallback": turn_session.has_fallback,
         "isAnswered": tool_calls.is_answered,
+        "hasCalls": tool_calls.has_calls,
+        "isRequestLost": tool_calls.is_request_lost,
         "isWaiting": is_waiting,
         "isAnswer": is_answer,
         "isCancelled": is_cancelled,
@@ -327,6 +329,7 @@ _agents = setup[AgentContext, Any](
         "answerCalls": assign(tool_calls.answer_calls),
         "tellLost": enqueue_actions(tell_lost),
         "comeBack": assign(AgentUpdate(lost=False)),
+        "askAgain": assign(tool_calls.ask_again),
     },
     # A composition provides the actors that ask the model and call the tools.
     actors={REPLY: create_machine({"id": "silence"}), TOOLS: create_machine({"id": "idle"})},

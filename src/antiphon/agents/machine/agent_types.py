@@ -36,6 +36,13 @@ class AgentQuestion(TypedDict):
     timeoutMs: NotRequired[object]
 
 
+class RepeatedAsk(TypedDict):
+    """Permission for the calls of a turn was asked for more than once, because processes were lost meanwhile."""
+
+    turn: int
+    times: int
+
+
 class AgentContext(TypedDict):
     """The context of a turn."""
 
@@ -74,6 +81,7 @@ class AgentContext(TypedDict):
     fallbacks: list[Fallback]
     denied: list[str]
     changed: list[str]
+    asks: NotRequired[RepeatedAsk | None]  # absent in turns that were stored before there was this key
 
 
 class AgentUpdate(TypedDict, total=False):
@@ -114,6 +122,7 @@ class AgentUpdate(TypedDict, total=False):
     fallbacks: list[Fallback]
     denied: list[str]
     changed: list[str]
+    asks: RepeatedAsk | None
 
 
 class ReplyInput(TypedDict):
@@ -144,6 +153,8 @@ class ToolPermission(TypedDict):
     decision: str
     scope: str
     calls: list[JudgedCall]
+    id: NotRequired[str]
+    reason: NotRequired[str | None]
 
 
 class AgentToolsOutput(TypedDict):

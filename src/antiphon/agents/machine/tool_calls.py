@@ -23,6 +23,7 @@ from antiphon.threads.machine.content import PartJson, ResultPart, calls_of
 from antiphon.threads.machine.permission_rules import CallRequest
 from antiphon.threads.machine.scopes import Override, add_overrides
 from antiphon.threads.machine.streaming_types import ReplyCompleted
+from antiphon.threads.machine.tools import is_lost_request
 from antiphon.threads.machine.tools_types import Wait
 
 AgentEnqueue = Enqueue[AgentContext, Any]
@@ -108,17 +109,14 @@ def _result(call_id: str, text: str, *, is_error: bool = False) -> ResultPart:
 
 
 def call_tools(context: AgentContext, event: PlainEvent, enqueue: AgentEnqueue) -> None:
-    """Start the calls together; tell the parent of each, and of a changed plan."""
-    if context["planUpdates"] is not None:
-        enqueue.send_parent(
-            {"type": "AGENT_PLAN", "agentId": context["agentId"], "planUpdates": context["planUpdates"]}
-        )
-    for call in context["calls"]:
-        notice = {"id": call["id"], "name": call["name"], "arguments": call["arguments"]}
-        enqueue.send_parent({"type": "AGENT_TOOL_CALL", "agentId": context["agentId"], "toolCall": notice})
+    """Start the calls together; tell the parent of each, and of a changed plan, unless it was told before."""
+    repeats = _repeats(context)
+    if not repeats:
+        _tell_calls(context, enqueue)
     if context["calls"]:
         consent = context["consent"]
         request = f"{context['turnId']}{context['agentId']}-tools-{context['turns']}"
+        request += f"-{repeats + 1}" if repeats else ""
         input: Json = {"requestId": request, "calls": context["calls"], "consent": consent}
         timeout_ms = consent.get("timeoutMs")
         if timeout_ms is not None:
@@ -127,6 +125,38 @@ def call_tools(context: AgentContext, event: PlainEvent, enqueue: AgentEnqueue) 
         if agent is not None and agent.get("shell"):
             input["shell"] = {**agent["shell"], "agent": agent["name"]}
         enqueue.spawn_child(TOOLS, id=TOOLS, input=input)
+
+
+def _tell_calls(context: AgentContext, enqueue: AgentEnqueue) -> None:
+    if context["planUpdates"] is not None:
+        enqueue.send_parent(
+            {"type": "AGENT_PLAN", "agentId": context["agentId"], "planUpdates": context["planUpdates"]}
+        )
+    for call in context["calls"]:
+        notice = {"id": call["id"], "name": call["name"], "arguments": call["arguments"]}
+        enqueue.send_parent({"type": "AGENT_TOOL_CALL", "agentId": context["agentId"], "toolCall": notice})
+
+
+def is_request_lost(context: AgentContext, event: ToolsDone) -> bool:
+    """Return whether the process was lost while a person was asked about the calls, so that none was made."""
+    output = event["output"]
+    return bool(output.get("lost")) and is_lost_request(output.get("permission"))
+
+
+def has_calls(context: AgentContext) -> bool:
+    """Return whether calls of the last reply wait for permission."""
+    return bool(context["calls"])
+
+
+def ask_again(context: AgentContext) -> AgentUpdate:
+    """Count a repeated request for permission, which gets an id of its own."""
+    return {"lost": False, "asks": {"turn": context["turns"], "times": _repeats(context) + 1}}
+
+
+def _repeats(context: AgentContext) -> int:
+    """Return how often permission for the calls of this reply was asked for again."""
+    asks = context.get("asks")
+    return asks["times"] if asks is not None and asks["turn"] == context["turns"] else 0
 
 
 def keep_results(context: AgentContext, event: ToolsDone) -> AgentUpdate:

@@ -106,7 +106,6 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
     "flush": assign(operations.flush),
     "crystallizePlainly": assign(operations.crystallize_plainly),
     "reset": assign(operations.reset),
-    "resumeReply": assign(operations.resume_reply),
     "retryReply": assign(operations.retry_reply),
     "reportToParent": send_parent(report),
     "endRun": assign(end_run),

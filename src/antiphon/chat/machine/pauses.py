@@ -126,6 +126,8 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
     "stopTools": stop_child(TOOLS),
     "appendResults": assign(tool_calls.append_results),
     "keepAnswers": assign(tool_calls.keep_answers),
+    "loseRequest": assign(tool_calls.lose_request),
+    "resumeTurn": assign(tool_calls.resume_turn),
     "refuseTools": assign(tool_calls.refuse_tools),
     "keepRequest": assign(keep_request),
     "forgetRequest": assign(forget_request),
@@ -147,6 +149,7 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
 }
 GUARDS: dict[str, Callable[..., bool]] = {
     "mustCallTools": tool_calls.must_call_tools,
+    "isRequestLost": tool_calls.is_request_lost,
     "mustAwaitResults": tool_calls.must_await_results,
     "mustRefuseTools": tool_calls.must_refuse_tools,
     "mustRefuseAloud": must_refuse_aloud,

@@ -4,19 +4,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from antiphon.chat.machine.context import ErrorInfo, FlowContext, MessageDraft, Parts
-from antiphon.chat.machine.events import ToolResults, ToolsEnded
+from antiphon.chat.machine.events import RepeatEvent, ToolResults, ToolsEnded
 from antiphon.chat.machine.limits import add_spent, continue_at
-from antiphon.chat.machine.operations import request_reply
+from antiphon.chat.machine.operations import begin_run, request_reply, resume_reply
 from antiphon.chat.machine.replies import current_reply, end_reply
 from antiphon.chat.machine.tree import append, head_of
 from antiphon.threads.machine.call_problems import problem_with_call
 from antiphon.threads.machine.content import PartJson, calls_of
 from antiphon.threads.machine.scopes import Override, add_overrides
 from antiphon.threads.machine.thread_events import RequestJson
+from antiphon.threads.machine.tools import is_lost_request
 
 INTERRUPTED: ErrorInfo = {
     "code": "interrupted",
     "message": "the process was lost while tools were called",
+    "recoverable": True,
+}
+REQUEST_LOST: ErrorInfo = {
+    "code": "interrupted",
+    "message": "the process was lost while it asked for permission",
     "recoverable": True,
 }
 NO_CONSENT: ErrorInfo = {
@@ -126,6 +132,30 @@ def keep_answers_by(overrides: Sequence[Override], context: FlowContext, event: 
     if not output["lost"]:
         return context
     return end_reply({**context, "lastError": INTERRUPTED}, "failed", INTERRUPTED)
+
+
+def is_request_lost(context: FlowContext, event: ToolsEnded) -> bool:
+    """Return whether the process was lost while a person was asked about the calls, so that none was made."""
+    reply = context["reply"]
+    is_awaited = reply is not None and reply["phase"] == "tools"
+    return is_awaited and event["output"]["lost"] and is_lost_request(event["output"]["permission"])
+
+
+def lose_request(context: FlowContext) -> FlowContext:
+    """End the reply without results of its calls, so that permission is asked for again when it is resumed."""
+    if current_reply(context)["waiting"]:
+        context = continue_at(context, None)  # a person was asked until now
+    return end_reply({**context, "lastError": REQUEST_LOST}, "failed", REQUEST_LOST)
+
+
+def resume_turn(context: FlowContext, event: RepeatEvent) -> FlowContext:
+    """Continue a reply that was lost; calls that nobody was asked about to the end are asked about again."""
+    branch = context["branch"]
+    if context["lastError"] != REQUEST_LOST or not _calls(context, branch):
+        return resume_reply(context, event)
+    context = continue_at(begin_run(context, event), event.get("at"))
+    context = request_reply({**context, "lastError": None}, branch)
+    return {**context, "reply": {**current_reply(context), "phase": "tools"}}
 
 
 def refuse_calls(context: FlowContext, error: ErrorInfo) -> FlowContext:

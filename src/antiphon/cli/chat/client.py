@@ -153,6 +153,31 @@ class ChatClient:
         if await self.app.threads.status(self.open_thread()) == "running":
             await self._print(cursor)
 
+    async def watch_reply(self) -> ReplyStats:
+        """Print the reply in progress from its beginning, until the chat is idle or waits for the user."""
+        return await self._print_once(await self._reply_start(), None)
+
+    async def wait_for_status(self) -> None:
+        """Wait until the chat has another status."""
+        async for activity in self.app.threads.follow(self.open_thread(), self._after):
+            if activity.kind == "status":
+                return
+
+    async def _reply_start(self) -> int | str:
+        """Return the cursor before the step that has begun the reply in progress."""
+        thread = self.open_thread()
+        start: int | str = 0
+        cursor: int | str = 0
+        while True:
+            page = await self.app.threads.activities(thread, cursor, words=False)
+            for activity in page.activities:
+                if activity.kind == "status" and activity.facts["status"] == "running":
+                    start = cursor
+                cursor = activity.cursor
+            cursor = page.cursor
+            if not page.has_more:
+                return start
+
     def open_thread(self) -> str:
         """Return the id of the thread; `NothingSaid` if there is none yet."""
         if self.thread is None:

@@ -19,7 +19,7 @@ from antiphon.threads.kinds import Json
 LOST = "the last reply was lost when its process ended; /resume continues it, or type a message"
 LIMIT = "limit"  # a reason why a thread waits
 PROVIDER_ERROR = "provider_error"
-EXPIRED = "the last reply waited for permission when its process ended; /resume continues it, or type a message"
+EXPIRED = "the last reply waited for permission when its process ended; /resume asks again, or type a message"
 
 
 def hold_conversation(options: argparse.Namespace) -> int:

@@ -9,6 +9,12 @@ from antiphon.cli.render.calls import format_arguments, format_denial, format_re
 from antiphon.cli.render.plain import TextView
 from antiphon.threads.activity import Activity
 
+# Reasons of models to end a reply before it is whole.
+STOPS = {
+    "length": "cut off at the token limit of the model; ask it to continue",
+    "refusal": "the model has declined to answer",
+    "pause": "the model has paused before its answer was whole; ask it to continue",
+}
 ENDINGS = {
     "stopped": "stopped; the text so far is kept",
     "interrupted": "lost: its process ended; /resume continues it",
@@ -48,6 +54,8 @@ class ReplyPrinter:
             case "tools_answered":
                 for id, reason in (denials or {}).items():
                     self._view.line(format_denial(self.stats.calls[id]["name"], reason), "error")
+            case "replied" if facts.get("stop") in STOPS:
+                self._view.line(STOPS[facts["stop"]], "warning")
             case "limit_warning":
                 self._view.line(warning_line(facts))
             case "retrying" if attempt is not None:
@@ -56,6 +64,8 @@ class ReplyPrinter:
             case "reply_failed":
                 error = facts["error"] or {}
                 hint = "; try again with /retry" if error.get("recoverable") else ""
+                if error.get("code") == "interrupted":
+                    hint = "; /resume continues it"
                 self._view.line(f"failed: {error.get('message')} ({error.get('code')}){hint}", "error")
             case "status" if facts["status"] in ENDINGS:
                 self._view.line(ENDINGS[facts["status"]])

@@ -59,6 +59,7 @@ def _end_facts(stats: ReplyStats, thread: str | None, model: str, code: int) -> 
         "thread": thread,
         "model": model,
         "status": stats.status,
+        "stop": stats.stop,
         "text": "".join(stats.text),
         "usage": {"input": stats.tokens_in, "output": stats.tokens_out},
         "costUsd": stats.cost_usd if stats.is_priced else None,

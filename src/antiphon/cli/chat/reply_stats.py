@@ -28,6 +28,7 @@ class ReplyStats:
     replies: int = 0
     error: Mapping[str, Any] | None = None
     request: Mapping[str, Any] | None = None  # for permission, until it is answered
+    stop: str | None = None  # why the model ended its last reply, as `length` at its token limit
     limit: Mapping[str, Any] | None = None  # at which the user is asked, until it is answered
     text: list[str] = field(default_factory=list)
     calls: dict[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -59,6 +60,7 @@ class ReplyStats:
             case "replied":
                 self._partial = None
                 self.replies += 1
+                self.stop = facts.get("stop")
                 self.called_at = activity.at
                 self._spend(facts)
             case "permission_asked":

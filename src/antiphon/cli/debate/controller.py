@@ -7,8 +7,9 @@ from contextlib import asynccontextmanager, nullcontext, suppress
 
 from antiphon.cli.debate.plain_view import DebateOutput
 from antiphon.cli.debate.state import SPEAKING, DebateState
-from antiphon.cli.frame import DONE, FAILED, INTERRUPTED
+from antiphon.cli.frame import DONE, FAILED, INTERRUPTED, end_on_signals
 from antiphon.cli.input.keys import TypedLine, read_keys
+from antiphon.cli.input.signals import ENDING
 from antiphon.cli.windows.types import Window, as_client
 from antiphon.runtime.errors import RuntimeFault
 from antiphon.threads.errors import Refused, ThreadError
@@ -26,6 +27,9 @@ KEYS = {
     "l": "raise the limit",
     "q": "stop",
 }
+# The keys that differ for whoever watches a debate of another terminal.
+ATTACHED_KEYS = {**KEYS, "q": "leave", "s": "stop"}
+END_OF_INPUT = "\x04"  # Ctrl-D
 RAISE_LIMIT = "RAISE_LIMIT"
 RESUMING = "the process of this debate was lost; continuing from its last step"
 STOPPING = "stopping; press Ctrl-C again to leave at once"
@@ -47,11 +51,12 @@ def keys_now(debate: DebateState) -> list[str]:
     return [key for key in KEYS if is_available[key]]
 
 
-def hint(debate: DebateState) -> str:
+def hint(debate: DebateState, *, is_attached: bool = False) -> str:
     """Format the available keys as one line."""
-    labels = {**KEYS, "r": "retry" if debate.state == "error" else KEYS["r"]}
-    keys = [f"{key} {labels[key]}" for key in keys_now(debate)]
-    return " · ".join([*keys, "Ctrl-C leave it as it is"] if debate.is_resting else keys)
+    labels = {**(ATTACHED_KEYS if is_attached else KEYS), **({"r": "retry"} if debate.state == "error" else {})}
+    available = keys_now(debate)
+    keys = [f"{key} {labels[key]}" for key in ([*available, "s"] if is_attached and available else available)]
+    return " · ".join([*keys, "Ctrl-C leave it as it is"] if debate.is_resting and not is_attached else keys)
 
 
 def _has_arguments(debate: DebateState) -> bool:
@@ -61,7 +66,17 @@ def _has_arguments(debate: DebateState) -> bool:
 class DebateController:
     """Runs one debate to its end, or until the user cannot continue it."""
 
-    def __init__(self, window: Window, debate: DebateState, output: DebateOutput, *, is_interactive: bool) -> None:
+    def __init__(
+        self,
+        window: Window,
+        debate: DebateState,
+        output: DebateOutput,
+        *,
+        is_interactive: bool,
+        is_attached: bool = False,
+    ) -> None:
+        self._is_attached = is_attached  # another terminal or a page has started it
+        self._has_left = False  # while it goes on
         self._threads = window.threads
         self._client = as_client(window)  # of the server that runs it, which outlives this window
         if self._client is not None:
@@ -74,6 +89,7 @@ class DebateController:
         self._leaving = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_cancelled = False  # by Ctrl-C
+        self._ended_by: int | None = None  # a signal
 
     async def run(self, begin: Callable[[], Awaitable[object]], after: int | str) -> int:
         """Call `begin`, show the activities after a step or cursor, and return the exit code."""
@@ -93,6 +109,10 @@ class DebateController:
     @property
     def exit_code(self) -> int:
         """The exit code for the state of the debate."""
+        if self._ended_by is not None:
+            return 128 + self._ended_by
+        if self._has_left:
+            return DONE
         if self._is_cancelled or self.debate.outcome == "stopped" or self.debate.state == "paused":
             return INTERRUPTED
         return DONE if self.debate.outcome == "verdict" else FAILED
@@ -109,7 +129,7 @@ class DebateController:
 
     async def _can_continue(self) -> bool:
         """Resume an interrupted debate, or return whether the user can continue one that rests."""
-        is_lost = self.debate.status == "interrupted" and not self._is_cancelled
+        is_lost = self.debate.status == "interrupted" and not self._is_cancelled and not self._is_attached
         if is_lost and (self.resumes_interrupted or self._client is not None):
             self.resumes_interrupted = False
             if self._client is not None:
@@ -126,7 +146,8 @@ class DebateController:
         try:
             loop.add_signal_handler(signal.SIGINT, self._interrupt)
             # The terminal settings must be restored before the process ends.
-            loop.add_signal_handler(signal.SIGTERM, self._leave)
+            for number in ENDING:
+                loop.add_signal_handler(number, self._end, number)
         except (NotImplementedError, RuntimeError):  # not available on every platform, nor on other threads
             yield
             return
@@ -134,13 +155,31 @@ class DebateController:
             yield
         finally:
             loop.remove_signal_handler(signal.SIGINT)
-            loop.remove_signal_handler(signal.SIGTERM)
+            for number in ENDING:
+                loop.remove_signal_handler(number)
+            end_on_signals()
+
+    def _end(self, number: int) -> None:
+        self._ended_by = number
+        self._leave()
 
     def _leave(self) -> None:
         self._is_cancelled = True
         self._leaving.set()
 
+    @property
+    def has_left(self) -> bool:
+        """True if the user has left a debate that goes on."""
+        return self._has_left
+
+    def _detach(self) -> None:
+        self._has_left = True
+        self._leaving.set()
+
     def _interrupt(self) -> None:
+        if self._is_attached:
+            self._detach()
+            return
         if self._is_cancelled or self.debate.is_resting:
             self._leave()
             return
@@ -164,12 +203,16 @@ class DebateController:
             await asyncio.gather(ticker, *self._tasks, return_exceptions=True)
 
     def _refresh(self) -> None:
-        text = hint(self.debate) if self._line is None else self._line.display_text
+        text = hint(self.debate, is_attached=self._is_attached) if self._line is None else self._line.display_text
         self._output.refresh(self.debate, text if self._is_interactive else "")
 
     def _press(self, key: str) -> None:
         if self._line is not None:
             self._type(self._line, key)
+        elif self._is_attached and key.lower() in ("q", END_OF_INPUT):
+            self._detach()
+        elif self._is_attached and key.lower() == "s":
+            self._act("q")
         elif key.lower() in keys_now(self.debate):
             self._act(key.lower())
         self._refresh()

@@ -12,6 +12,7 @@ from antiphon.cli.render.text_width import clip, pad, sanitize_line, width
 from antiphon.cli.render.units import plural
 from antiphon.debate.export import criteria_in_words, failure_reason, scored_criteria
 from antiphon.money import format_usd
+from antiphon.threads.activity import Activity
 
 Json = Mapping[str, Any]
 Piece = tuple[str, str]
@@ -144,6 +145,11 @@ def turn_status(debate: DebateState, turn: DebateTurn | None, now: int) -> Piece
         f"{status} · {format_usd(turn.cost_usd)}" if turn.cost_usd else status,
         "wrong" if turn.end == "failed" else "quiet",
     )
+
+
+def cut_line(activity: Activity, debate: DebateState) -> str:
+    """Format that a turn was cut off."""
+    return f"{debate.name(activity.speaker)} was cut off at the token limit; --max-tokens sets a higher one"
 
 
 def state_line(debate: DebateState) -> Piece:

@@ -78,6 +78,8 @@ class LiveDebateView:
             case "error":
                 text, style = formatting.state_line(debate)
                 self._print(Text(sanitize_line(text), style=STYLES[style]))
+            case "reply_cut":
+                self.note(formatting.cut_line(activity, debate), "error")
             case "cost_warning":
                 cost = format_usd(activity.facts["warning"]["currentCost"])
                 self._print(Text(f"warning: {cost} spent", style=STYLES["warn"]))

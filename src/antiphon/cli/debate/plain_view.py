@@ -73,6 +73,8 @@ class PlainDebateView:
             case "round_recorded":
                 for failure in formatting.failures(facts["round"], debate):
                     self.note(failure, "error")
+            case "reply_cut":
+                self.note(formatting.cut_line(activity, debate), "error")
             case "interjection":
                 self._write(f"\n> From the audience: {sanitize_line(facts['text'])}")
             case "cost_warning":
@@ -129,9 +131,11 @@ class QuietDebateView:
         """Ignore it."""
 
     def handle(self, activity: Activity, debate: DebateState) -> None:
-        """Print errors, ignore everything else."""
+        """Print errors and cut turns, ignore everything else."""
         if activity.kind == "error":
             self.note(formatting.state_line(debate)[0], "error")
+        elif activity.kind == "reply_cut":
+            self.note(formatting.cut_line(activity, debate), "error")
 
     def note(self, text: str, tone: Tone = "note") -> None:
         """Print errors, ignore other notes."""

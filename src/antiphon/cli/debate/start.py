@@ -43,21 +43,31 @@ async def prepare(
 ) -> tuple[DebateController, StartDebate, int | str]:
     """Return the controller of a debate, a function that starts or continues it, and the place to show it from."""
     threads = window.threads
-    debate = DebateState.of(id, (await window.library.read(id, DEBATE)).content)
-    debate.server = options.server
-    controller = DebateController(window, debate, output, is_interactive=output.is_drawn and sys.stdin.isatty())
     is_resumed = options.resume is not None
-    after: int | str = 0
+    after: int | str
     if is_resumed:
         await _allow_models(window, id, options, is_from_file=is_from_file)
-        activities, after = await threads.history(id)
-        for activity in activities:
-            debate.apply(activity)
+        debate, after = await read_debate_state(window, id)
+    else:
+        debate = DebateState.of(id, (await window.library.read(id, DEBATE)).content)
+        after = 0
+    debate.server = options.server
+    controller = DebateController(window, debate, output, is_interactive=output.is_drawn and sys.stdin.isatty())
+    if is_resumed:
         begin: StartDebate = _continue(threads, controller, options.limit)
     else:
         begin = partial(threads.start, id)
     output.begin(debate, is_resumed=is_resumed)
     return controller, begin, after
+
+
+async def read_debate_state(window: Window, id: str) -> tuple[DebateState, str]:
+    """Return the state of a debate as its journal tells it, and the cursor to follow it from."""
+    debate = DebateState.of(id, (await window.library.read(id, DEBATE)).content)
+    activities, after = await window.threads.history(id)
+    for activity in activities:
+        debate.apply(activity)
+    return debate, after
 
 
 def refuse_settings(flags: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+AGES = (("d", 86_400), ("h", 3_600), ("min", 60))  # units of times, in seconds
 UNITS = ("kB", "MB", "GB", "TB")
 
 
@@ -25,6 +26,15 @@ def format_time(at: int | None) -> str:
         return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     except (ValueError, OverflowError, OSError):
         return f"{at} ms"
+
+
+def format_age(duration_ms: int) -> str:
+    """Format the time since something happened in its largest unit."""
+    seconds = max(0, duration_ms) // 1000
+    for unit, length in AGES:
+        if seconds >= length:
+            return f"{seconds // length} {unit}"
+    return f"{seconds} s"
 
 
 def plural(number: int, noun: str) -> str:

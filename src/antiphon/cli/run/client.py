@@ -27,7 +27,14 @@ class RunClient:
     """A run, followed until it waits for the user or ends."""
 
     def __init__(
-        self, window: Window, id: str, view: TextView, printer: RunPrinter, listener: Listener | None = None
+        self,
+        window: Window,
+        id: str,
+        view: TextView,
+        printer: RunPrinter,
+        listener: Listener | None = None,
+        *,
+        continues: bool = True,
     ) -> None:
         self._threads = window.threads
         self._library = window.library
@@ -39,6 +46,7 @@ class RunClient:
         self._view = view
         self._printer = printer
         self._listener = listener
+        self._continues = continues  # whether to resume it if its server ends meanwhile
         self._after: int | str = 0  # the step or cursor that was printed last
         self.result: Json | None = None
 
@@ -50,19 +58,26 @@ class RunClient:
 
     async def resume(self) -> str:
         """Continue a run whose process was lost, follow it, and return its status."""
-        self._after = await self._threads.cursor(self.id)
-        context = await self._threads.content(self.id)
-        if context is not None:
-            self._printer.restore(context)
-        status = await self._threads.status(self.id)
-        if status == "running":
-            # The runtime will settle what was lost, or the run continues by itself.
-            status = await self.follow()
+        status = await self.attach()  # the runtime will settle what was lost, or the run continues by itself
         if status == "interrupted" or (status == "waiting" and await self._is_lost()):
             self._view.line(RESUMING)
             self._after = (await self._threads.resume(self.id)).seq - 1
             status = await self.follow()
         return status
+
+    async def attach(self) -> str:
+        """Follow the run if it is running, and return its status."""
+        self._after = await self._threads.cursor(self.id)
+        context = await self._threads.content(self.id)
+        if context is not None:
+            self._printer.restore(context)
+        status = await self._threads.status(self.id)
+        return await self.follow() if status == "running" or not self._continues else status
+
+    async def has_lost_agents(self) -> bool:
+        """Return whether the process of agents was lost, so that the run has to be resumed."""
+        context = await self._threads.content(self.id)
+        return context is not None and bool(context["lostAgents"])
 
     async def _is_lost(self) -> bool:
         """Return whether the process that asked is gone, or lacked a key.
@@ -102,12 +117,9 @@ class RunClient:
 
     async def _is_left_by_server(self, status: str) -> bool:
         """Return whether the server that ran this has ended, so that the run has to be resumed."""
-        if self._client is None or status not in ("interrupted", "waiting"):
+        if self._client is None or not self._continues or status not in ("interrupted", "waiting"):
             return False
-        if status == "interrupted":
-            return True
-        context = await self._threads.content(self.id)
-        return context is not None and bool(context["lostAgents"])
+        return status == "interrupted" or await self.has_lost_agents()
 
     async def _follow(self) -> str:
         idle = self._threads.until_idle(self.id, self._after)

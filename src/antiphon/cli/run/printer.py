@@ -57,6 +57,9 @@ class RunPrinter:
             case "status" if facts["status"] == "running":
                 # The time that a user takes to answer does not count.
                 self._called = {id: (name, activity.at) for id, (name, _) in self._called.items()}
+            case "reply_cut":
+                name = self._dashboard.name(activity.speaker)
+                self._view.line(f"warning: a reply of {name} was cut off at its token limit", "warning")
             case "agent_failed" | "failed" if facts.get("error"):
                 self._view.line(f"{facts['text']}{_code(facts['error'])}", "error")
             case "limit_reached" | "recovering" | "interrupted" | "fell_back" | "rules_decided" | "not_done":

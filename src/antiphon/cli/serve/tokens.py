@@ -119,4 +119,6 @@ def _run(options: argparse.Namespace) -> int:
         raise UsageError(str(error)) from error
 
 
-COMMAND = CliCommand("Let users into a server: each token opens the threads of one user.", add_options, _run, EXAMPLES)
+COMMAND = CliCommand(
+    "Let users into a server: each token opens the threads of one user.", add_options, _run, EXAMPLES, default="list"
+)

@@ -1,17 +1,20 @@
 """Routes of streams: the activities of one thread, or of many with the list of threads, as SSE or as JSON."""
 
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from typing import Annotated, Literal
 
 from starlette.responses import Response
 
 from antiphon.server.callers import RequestCaller, own_changes, select_own
-from antiphon.server.context import Context
+from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import JSON, Routes, json_response
 from antiphon.server.parameters import Query
 from antiphon.server.problems import ProblemError
 from antiphon.server.replies import ActivityList
 from antiphon.server.requests import Accept, LastEventId, Limit, ThreadId, check_cursor, choose_media_type
 from antiphon.server.streams import MEDIA_TYPE, EventStream, follow_many, follow_thread, parse_places
+from antiphon.server.windows.keys import WINDOW
 
 routes = Routes("streams")
 
@@ -41,7 +44,8 @@ async def follow_events(
     if choose_media_type(accept, JSON, MEDIA_TYPE) == JSON:
         return json_response((await context.app.threads.activities(id, place, limit, words=words)).to_json())
     await context.app.threads.cursor(id)
-    return EventStream(context, follow_thread(context, id, place, until_idle=until == "idle"))
+    frames = follow_thread(context, id, place, until_idle=until == "idle")
+    return EventStream(context, frames, counting=_count(context, [id]))
 
 
 @routes.add(
@@ -66,7 +70,8 @@ async def follow_all_events(
         raise ProblemError("bad_query", f"{len(cursors)} threads are named; at most {most} are followed at once")
     read = {thread: str(check_cursor(cursor)) for thread, cursor in parse_places(last_event_id).items()}
     if caller.is_operator:
-        return EventStream(context, follow_many(context.app.threads, cursors, read))
+        frames = follow_many(context.app.threads, cursors, read)
+        return EventStream(context, frames, counting=_count(context, cursors))
     own = await select_own(context, caller, cursors)
     missing = [thread for thread in cursors if thread not in own]
     return EventStream(
@@ -77,4 +82,10 @@ async def follow_all_events(
             read,
             lambda changes: own_changes(context, caller, changes, missing),
         ),
+        counting=_count(context, own),
     )
+
+
+def _count(context: ServerContext, threads: Iterable[str]) -> AbstractContextManager[None] | None:
+    """Return a block in which the client counts as one that shows some threads."""
+    return None if context.local is None else context.local.presence.follow(threads, WINDOW.get())

@@ -6,8 +6,9 @@ from starlette.responses import Response
 from antiphon.providers.errors import ProviderError
 from antiphon.server.bodies import GrantList, OpenWindow, WindowKeyList
 from antiphon.server.context import Context
-from antiphon.server.contracts import Routes, read_body
+from antiphon.server.contracts import Routes, json_response, read_body
 from antiphon.server.problems import ProblemError
+from antiphon.server.replies import WindowList
 from antiphon.server.requests import ThreadId
 from antiphon.server.streams import MEDIA_TYPE, EventStream
 from antiphon.server.windows.keys import KEY_VARIABLES, WINDOW
@@ -69,7 +70,14 @@ async def open_window(request: Request, context: Context, local: Local) -> Respo
     opening = read_opening(body)
     if opening.prices is not None:
         local.windows.set_prices(window, opening.prices)
-    return EventStream(context, hold_window(context.app.runtime, local.servers, window, opening))
+    stream = hold_window(context.app.runtime, local.servers, window, opening)
+    return EventStream(context, stream, counting=local.presence.hold(window))
+
+
+@routes.add("GET", "/local/windows", "The terminals and pages that show threads now", gives=WindowList)
+async def list_windows(local: Local) -> Response:
+    """How many terminals of this machine, and pages and other clients, show a thread, by its id."""
+    return json_response({"windows": local.presence.count()})
 
 
 @routes.add("PUT", "/local/threads/{id}", "Give a thread a folder, a mode or models", takes=GrantList, status=204)

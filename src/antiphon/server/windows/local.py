@@ -24,6 +24,7 @@ from antiphon.server.access import Headers
 from antiphon.server.problems import ProblemError
 from antiphon.server.windows.folders import Folders
 from antiphon.server.windows.keys import IS_LOCAL, WINDOW, Windows
+from antiphon.server.windows.presence import Presence
 from antiphon.server.windows.servers import WindowServers
 
 LOCAL = "antiphon.local"  # key in the scope of a request over the socket
@@ -50,6 +51,7 @@ class LocalServer:
     mode: Mode
     folders: Folders
     windows: Windows = field(default_factory=Windows)
+    presence: Presence = field(default_factory=Presence)
     started_at: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
     stop: Callable[[], None] = _stop_nothing
     servers: WindowServers = field(init=False)

@@ -22,7 +22,7 @@ from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.edits import EDITED, edit_asked, with_note
-from antiphon.threads.machine.permission import PermissionOutput, permission_machine
+from antiphon.threads.machine.permission import permission_machine
 from antiphon.threads.machine.permission_rules import CallRequest, Mode, Rules
 from antiphon.threads.machine.scopes import Override, add_overrides, scope_overrides
 from antiphon.threads.machine.tools_types import (
@@ -46,6 +46,7 @@ PERMISSION = "permission"
 APPROVER = "approver"
 ASSESS = "assess"
 LOST = ("interrupted", "unknown")
+AGAIN = "-again"  # the end of the id of a second request for commands that have failed
 MOST_AT_ONCE = 8
 """Calls of a reply that are made at the same time."""
 WITHDRAWN = "permissions given before this thread was imported or restored no longer hold"
@@ -204,8 +205,13 @@ def refuse_calls(context: ToolsContext) -> ToolsChanges:
     return {"results": results, "lost": permission is not None and _is_lost(permission)}
 
 
-def _is_lost(permission: PermissionOutput) -> bool:
-    return permission["decision"] == "expired" and permission["reason"] == PROCESS_LOST
+def _is_lost(permission: Mapping[str, Any]) -> bool:
+    return (permission["decision"], permission["reason"]) == ("expired", PROCESS_LOST)
+
+
+def is_lost_request(permission: Mapping[str, Any] | None) -> bool:
+    """Return whether a process was lost while a person was asked about calls, none of which was made before."""
+    return permission is not None and _is_lost(permission) and not permission["id"].endswith(AGAIN)
 
 
 def start_calls(context: ToolsContext, event: PermissionDone, enqueue: Enqueue[ToolsContext, Any]) -> None:
@@ -321,7 +327,7 @@ def offer_again(context: ToolsContext) -> ToolsChanges:
     return {
         "offeredAgain": True,
         "asked": _denied_calls(context),
-        "requestId": None if id is None else f"{id}-again",
+        "requestId": None if id is None else f"{id}{AGAIN}",
         "request": None,
     }
 

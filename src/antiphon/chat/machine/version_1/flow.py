@@ -104,6 +104,7 @@ flow_machine_1: AnyMachine = bind_former(
         "keepRest": assign(replies.keep_rest),
         "spawnTools": spawn_child(TOOLS, id=TOOLS, input=tool_calls.tools_input_1),
         "keepAnswers": assign(tool_calls.keep_answers_1),
+        "resumeReply": assign(operations.resume_reply),
         "noteWaiting": assign(_note_waiting),
         "goOnIfWaited": enqueue_actions(_go_on_if_waited),
         "answerPermission": enqueue_actions(_answer_permission),

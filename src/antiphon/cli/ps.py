@@ -1,0 +1,122 @@
+"""The command `antiphon ps`: what runs, waits or was interrupted in a store, and the command that continues it."""
+
+import argparse
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from antiphon.cli.frame import CliCommand, print_lines
+from antiphon.cli.lookup import UNFINISHED, latest_with, next_command, settle
+from antiphon.cli.options import add_json, add_server, add_store, existing_store, positive_int
+from antiphon.cli.records import print_json, with_library
+from antiphon.cli.render.text_width import clip, sanitize_line, width
+from antiphon.cli.render.units import format_age
+from antiphon.cli.windows.types import AnyLibrary
+from antiphon.client import local, starting
+from antiphon.threads.kinds import ThreadView
+
+HEADINGS = ("ID", "KIND", "STATUS", "AGE", "WINDOWS", "TITLE", "NEXT")
+MOST_TITLE = 40
+SHORT = 8  # characters of an id that tell it apart from others
+EMPTY = "nothing runs or waits; list all with: antiphon threads"
+EXAMPLES = """examples:
+  antiphon ps               list what runs, waits or was interrupted, the most recently used first
+  antiphon attach           watch the last that runs or waits; answer it, stop it, or leave it running
+  antiphon resume           continue the last that is not finished
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("--limit", type=positive_int, default=20, metavar="N", help="maximum number (default: 20)")
+    add_json(parser)
+    add_store(parser)
+    add_server(parser)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A thread, with the number of terminals and pages that show it; None where nobody knows."""
+
+    view: ThreadView
+    short_id: str
+    windows: int | None
+    next: str | None
+
+    def cells(self, now: int) -> tuple[str, ...]:
+        """Return the cells of a table."""
+        view = self.view
+        status = f"{view.status} ({view.waiting.replace('_', ' ')})" if view.waiting else view.status
+        return (
+            self.short_id,
+            view.kind or "chat",
+            status,
+            format_age(now - view.updated),
+            "-" if self.windows is None else str(self.windows),
+            clip(sanitize_line(view.title), MOST_TITLE),
+            self.next.replace(view.id, self.short_id) if self.next else sanitize_line(view.problem or ""),
+        )
+
+    def to_json(self, now: int) -> dict[str, Any]:
+        """Return the row as JSON."""
+        view = self.view
+        facts = {"id": view.id, "kind": view.kind or "chat", "status": view.status, "waiting": view.waiting}
+        more = {"title": view.title, "model": view.model, "ageMs": max(0, now - view.updated)}
+        return {**facts, **more, "windows": self.windows, "next": self.next, "problem": view.problem}
+
+
+async def _list(library: AnyLibrary, options: argparse.Namespace) -> int:
+    views = settle(await latest_with(library, UNFINISHED, options.limit), library)
+    counts = await _windows(options) if views else None
+    rows = [
+        _Row(
+            view,
+            await _short_id(library, view.id),
+            None if counts is None else counts.get(view.id, 0),
+            next_command(view, is_unowned=library.is_unowned),
+        )
+        for view in views
+    ]
+    now = time.time_ns() // 1_000_000
+    if options.json:
+        return print_json([row.to_json(now) for row in rows])
+    if not rows:
+        return print_lines([EMPTY])
+    return print_lines(_table([HEADINGS, *(row.cells(now) for row in rows)]))
+
+
+async def _short_id(library: AnyLibrary, id: str) -> str:
+    """Return the start of an id, which commands take in its place, if no other id starts so."""
+    start = id[:SHORT]
+    return start if await library.find(start) == [id] else id
+
+
+async def _windows(options: argparse.Namespace) -> Mapping[str, int] | None:
+    """Return how many terminals and pages show a thread; None if no server of this machine says so."""
+    if options.server is not None or not starting.is_enabled(os.environ, options):
+        return None
+    try:
+        path = await local.find_server(existing_store(options))
+        status, body = (404, None) if path is None else await local.request(path, "GET", "/local/windows")
+    except (starting.LocalServerError, OSError, EOFError, ValueError, TimeoutError):
+        return None
+    return None if status != 200 or body is None else body["windows"]
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Format rows as columns that are as wide as their widest cells."""
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell + " " * (cells - width(cell)) for cell, cells in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+COMMAND = CliCommand(
+    "List what runs, waits or was interrupted, with the terminals and pages that show it and the command to continue.",
+    add_options,
+    with_library(_list),
+    EXAMPLES,
+)
