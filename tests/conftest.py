@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # A property does not depend on the speed of the machine.
-settings.register_profile("untimed", deadline=None)
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
 
@@ -27,10 +27,11 @@ def _undo_folder(tmp_path_factory):
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_config(tmp_path_factory):
-    """Keep the user's settings and templates out of the tests."""
+    """Keep the user's settings, templates and prices out of the tests."""
     folder = tmp_path_factory.mktemp("config")
     os.environ["ANTIPHON_CONFIG"] = str(folder / "config.toml")
     os.environ["ANTIPHON_TEMPLATES"] = str(folder / "templates")
+    os.environ["ANTIPHON_PRICES"] = str(folder / "prices.toml")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -53,6 +53,12 @@ def test_a_state_with_the_same_key_elsewhere_has_moved_with_the_states_inside():
     ]
 
 
+def test_a_state_of_another_type_has_not_moved():
+    assert changes(states(c={}), {"states": {"a": {}, "b": {"initial": "c", "states": {"c": {"type": "final"}}}}})[
+        -1
+    ] == ("removed", "state", "c")
+
+
 def test_a_key_that_is_there_twice_says_nothing_about_a_move():
     old = {"states": {"a": {"initial": "x", "states": {"x": {}}}, "b": {"initial": "x", "states": {"x": {}}}}}
 

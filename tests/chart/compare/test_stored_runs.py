@@ -90,3 +90,13 @@ def test_every_state_of_a_chart_restores_with_the_same_chart():
     nested = machine({"a": {}, "p": {"type": "parallel", "states": {"r": region, "s": region}}})
 
     assert consequences(nested, nested) == []
+
+
+def test_a_history_recalls_only_states_inside_its_parent():
+    history = {"h": {"type": "history"}}
+    old = machine({"a": {"initial": "x", "states": {"x": {}, "y": {"id": "why"}, **history}}})
+    new = machine({"a": {"initial": "x", "states": {"x": {}, **history}}, "y": {"id": "why"}})
+
+    assert ("history", "runs for which a.h remembers a.y do not restore: it is not there any more") in consequences(
+        old, new
+    )

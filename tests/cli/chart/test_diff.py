@@ -26,7 +26,7 @@ ORDER = {
 MODULE = """
 import json
 from pathlib import Path
-from antiphon import assign, create_machine
+from antiphon import assign, create_machine, from_task
 
 note = assign({{"paid": lambda context, event: event["amount"]}})
 machine = create_machine(json.loads(Path("{chart}").read_text()), actions={{"note": note}}{more})
@@ -138,6 +138,15 @@ def test_a_run_that_would_wait_for_a_timer_that_was_never_set_is_broken(folder, 
     lines = capsys.readouterr().out.splitlines()
     assert "version 1: 0 of 3 stored runs would not restore" in lines
     assert "  b: the timer 'after 60000 ms' was never set" in lines
+
+
+def test_a_run_that_would_wait_for_a_child_that_was_never_started_is_broken(folder, capsys):
+    chart = json.loads(json.dumps(ORDER))
+    chart["states"]["packing"]["invoke"] = {"src": "pack", "onDone": "sent"}
+    write(folder, "new", chart, ", actors={'pack': from_task(lambda: None)}")
+
+    assert diff("old_orders:machine", "new_orders:machine", "--db", "s.db") == 1
+    assert "  b: the child 'pack' was never started" in capsys.readouterr().out.splitlines()
 
 
 @pytest.mark.parametrize(("state", "code", "broken"), [("cart", 0, 0), ("nowhere", 1, 2)])

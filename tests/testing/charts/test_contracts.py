@@ -184,3 +184,34 @@ def test_a_monitor_checks_an_actor():
     ]
     with pytest.raises(ContractBroken):
         other.check()
+
+
+def test_a_transition_that_another_one_outranks_is_not_checked():
+    both = create_machine(
+        {
+            "id": "both",
+            "initial": "p",
+            "states": {
+                "p": {
+                    "type": "parallel",
+                    "states": {
+                        "left": {"initial": "a", "states": {"a": {"on": {"GO": "#both.q"}}}},
+                        "right": {"initial": "b", "states": {"b": {"on": {"GO": "#both.r"}}}},
+                    },
+                },
+                "q": {},
+                "r": {},
+            },
+        }
+    )
+    monitor = ContractMonitor(both, [TransitionContract("p.right.b", "GO", requires=lambda snapshot: False)])
+    create_actor(both, inspect=monitor.inspect).start().send({"type": "GO"})
+
+    assert monitor.broken == []
+
+
+def test_a_monitor_checks_the_states_that_are_entered_at_the_start():
+    monitor = ContractMonitor(DOOR, [StateContract("closed", requires=has_key)])
+    create_actor(DOOR, clock=SimulatedClock(), inspect=monitor.inspect).start()
+
+    assert len(monitor.broken) == 1

@@ -51,7 +51,7 @@ def _resume(options: argparse.Namespace) -> int:
     task = ["TASK"] if options.task else []
     if task or used_flags(options, [name for name in FOR_NEW if name not in FOR_FOREIGN]):
         _refuse([*used_flags(options, FOR_NEW), *task])
-    stored = find_resumable_run(options)
+    stored = find_resumable_run(options, store_file(options))
     if stored.is_from_file:
         # What reaches this machine is named by a person, not by a file.
         spec = foreign_spec(options, stored.config)

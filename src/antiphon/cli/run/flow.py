@@ -4,13 +4,13 @@ import argparse
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from antiphon.cli.frame import UsageError
 from antiphon.cli.input.lines import Interrupted
 from antiphon.cli.input.waiting import InterruptibleWait
 from antiphon.cli.lookup import find_thread
-from antiphon.cli.options import store_file
 from antiphon.cli.permission_prompt import Answerer
 from antiphon.cli.run.client import RunClient
 from antiphon.cli.run.environment import RunEnvironment
@@ -55,9 +55,8 @@ class StoredRun:
     is_from_file: bool = False
 
 
-def find_resumable_run(options: argparse.Namespace) -> StoredRun:
+def find_resumable_run(options: argparse.Namespace, store: Path) -> StoredRun:
     """Find the run to resume by a prefix of its id; `UsageError` if it cannot be resumed."""
-    store = store_file(options)
     if options.server is None and not store.is_file():
         raise UsageError(f"{store}: store not found, nothing to resume; choose another with --store")
 

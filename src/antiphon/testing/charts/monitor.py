@@ -31,6 +31,9 @@ class ContractMonitor:
             self._moves.append(move_of(self._before, snapshot, inspection.transitions))
             self._before = snapshot
         elif inspection.type == SNAPSHOT:
+            if self._before is None:  # the start is not inspected in microsteps
+                self._moves = [move_of(None, snapshot, ())]
+                self._before = snapshot
             problem = self._contracts.observe(self._moves, snapshot)
             self._moves = []
             if problem is not None:
