@@ -27,10 +27,11 @@ def _undo_folder(tmp_path_factory):
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_config(tmp_path_factory):
-    """Keep the user's settings and templates out of the tests."""
+    """Keep the user's settings, templates and prices out of the tests."""
     folder = tmp_path_factory.mktemp("config")
     os.environ["ANTIPHON_CONFIG"] = str(folder / "config.toml")
     os.environ["ANTIPHON_TEMPLATES"] = str(folder / "templates")
+    os.environ["ANTIPHON_PRICES"] = str(folder / "prices.toml")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.server.asgi import contracts
-from antiphon.server.contracts import SCHEMAS, Contract, schemas
+from antiphon.server.contracts import SCHEMAS, Contract, checks, schemas
+from antiphon.server.replies import ProblemReply
 
 TARGET = Path(__file__).parent / "src" / "wire" / "types.ts"
 HEAD = "// Made by `make web-types` from the OpenAPI document of the server; do not edit.\n"
@@ -58,28 +59,24 @@ def names_of(schema: Any) -> set[str]:
     return set().union(*(names_of(item) for item in schema)) if isinstance(schema, list) else set()
 
 
-def used_names(loaded: list[tuple[str, Contract]], known: dict[str, Any]) -> set[str]:
-    """Return the names of the schemas that the routes of the app use."""
-    from antiphon.server.contracts import checks
-
-    names = {"ProblemReply"}
+def used_schemas(loaded: list[tuple[str, Contract]]) -> dict[str, Any]:
+    """Return the schemas that the routes of the app use, by their names."""
+    names = {checks.shape(ProblemReply).name}
     for tag, contract in loaded:
         if tag not in LEFT_OUT:
             names |= {checks.shape(kind).name for kind in (*contract.takes, contract.gives) if kind is not None}
+    known = schemas()  # of the types that were read above
     while True:
         more = names.union(*(names_of(known[name]) for name in names))
         if more == names:
-            return names
+            return {name: known[name] for name in sorted(names)}
         names = more
 
 
 def document() -> str:
     """Return the text of the module."""
-    loaded = contracts()
-    known = schemas()  # of the routes that were loaded
     parts = [HEAD]
-    for name in sorted(used_names(loaded, known)):
-        schema = known[name]
+    for name, schema in used_schemas(contracts()).items():
         about = schema.get("description")
         comment = f"/** {about} */\n" if about else ""
         parts.append(f"{comment}export type {name.strip('_')} = {type_of(schema)};\n")

@@ -89,6 +89,12 @@ def test_a_branch_that_is_not_there_is_misuse(capsys, thread):
     assert (code, err) == (2, "antiphon threads: unknown branch 'x'; branches: main\n")
 
 
+def test_the_tree_of_a_conversation_is_drawn(capsys, thread):
+    code, out, _ = threads(capsys, "show", thread, "--tree")
+
+    assert (code, out) == (0, "◉ m2 (current: main) Which cheese?\n")
+
+
 def test_shown_as_json_it_is_the_export(capsys, thread):
     _, out, _ = threads(capsys, "show", thread, "--json")
     _, exported, _ = threads(capsys, "export", thread, "--format", "json")

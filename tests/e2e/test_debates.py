@@ -219,7 +219,11 @@ def test_stop_in_a_round_lets_the_judge_decide(pages: Pages, stage: Stage) -> No
     stage.gate.let_through()
     expect(turn(app, "Ada", "Round 1")).to_contain_text(SECOND_FOR)
 
-    app.button("Stop and judge").click()
+    app.page.keyboard.press("j")
+    app.button("Keep debating").click()
+    assert stage.read(id)["state"] == "debating"
+    app.button("Stop and judge", exact=False).click()
+    app.button("Judge now").click()
     expect(app.page.get_by_role("heading", name="The judge decides")).to_be_visible()
     stage.gate.open()
 

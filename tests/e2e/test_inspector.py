@@ -410,6 +410,24 @@ def test_a_saved_journal_is_opened_again(door: Inspector, tmp_path: Path) -> Non
     door.expect_active("door.open.bell.silent")
 
 
+def test_a_saved_journal_of_a_thread_shows_its_states_as_far_as_they_are_known(door: Inspector, tmp_path: Path) -> None:
+    with door.server.client() as client:
+        thread = client.talked()
+    door.page.goto(f"/inspector/{thread}")
+    with door.page.expect_download() as saved:
+        door.app.button("Save the journal").click()
+    saved.value.save_as(tmp_path / "saved.json")
+    door.page.get_by_label("Open a file…").set_input_files(tmp_path / "saved.json")
+    expect(door.page.get_by_text("saved.json").first).to_be_visible()
+    actors = door.page.get_by_label("Actors of this tree")
+
+    expect(actors.get_by_role("button").first).to_have_text("threadcompleted")
+    expect(door.page.get_by_text("steps of other actors may have changed it")).to_have_count(0)
+    door.page.keyboard.press("ArrowLeft")
+    expect(actors.get_by_role("button").first).to_contain_text("running at step")
+    expect(door.page.get_by_text("steps of other actors may have changed it")).to_be_visible()
+
+
 def test_a_copied_test_passes(door: Inspector, tmp_path: Path) -> None:
     with door.server.client() as client:
         thread = client.talked()

@@ -1,6 +1,7 @@
 """Runs in the browser: the start form, the timeline, permissions, and what a person decides while agents work."""
 
 import json
+import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -208,11 +209,25 @@ def test_the_form_says_what_is_wrong_before_and_after_it_is_sent(pages: Pages, s
     expect(app.page.get_by_role("alert")).to_contain_text("nobody")
 
 
+def test_a_form_that_was_left_is_filled_in_as_before(pages: Pages, server: LiveServer) -> None:
+    app = pages.open(server, "/new?kind=run")
+    app.page.get_by_label("Task").fill("A long task")
+
+    app.page.get_by_role("link", name="Debate", exact=True).click()
+    app.page.get_by_label("Topic").fill("Trains are better than cars")
+    app.page.get_by_role("link", name="Run", exact=True).click()
+
+    expect(app.page.get_by_label("Task")).to_have_value("A long task")
+    app.page.get_by_role("link", name="Debate", exact=True).click()
+    expect(app.page.get_by_label("Topic")).to_have_value("Trains are better than cars")
+
+
 def test_a_request_shows_the_whole_change_and_focuses_nothing(pages: Pages, server: LiveServer, script: Script) -> None:
     app = open_run(pages, server, script(TEAM), maxCostUsd=2)
     card = ask_card(app)
 
     expect(card).to_contain_text("asked because it creates a file")
+    expect(card).to_contain_text(re.compile(r"expires in [45]:\d\d"))
     assert card.evaluate("card => !card.contains(document.activeElement)")
     expect(card).to_contain_text("+ one")
     expect(card).to_contain_text("+ two")
@@ -413,6 +428,20 @@ def test_a_step_that_is_skipped_is_marked_in_the_plan(pages: Pages, server: Live
     expect(timeline(app)).to_contain_text("Step 1 skipped: Write the note")
 
 
+def test_a_double_click_skips_one_step_only(pages: Pages, server: LiveServer, script: Script) -> None:
+    app = open_run(pages, server, script(TEAM))
+    plan = app.page.get_by_role("region", name="Plan")
+
+    app.button("Skip this step").dblclick()
+
+    expect(plan).to_contain_text("1 of 2 done")
+    expect(timeline(app)).to_contain_text("Step 1 skipped: Write the note")
+    with server.client() as client:
+        (row,) = client.get("/threads?kind=run")["items"]
+        journal = json.dumps(client.get(f"/actors/{row['id']}/journal?limit=500"))
+    assert journal.count('"SKIP_STEP"') == 1
+
+
 def test_a_person_chooses_the_next_agent(pages: Pages, server: LiveServer, script: Script) -> None:
     app = open_run(pages, server, script(TEAM))
 
@@ -443,6 +472,7 @@ def test_a_cancelled_run_says_so_after_it_was_confirmed(pages: Pages, server: Li
     app.page.get_by_role("dialog").get_by_role("button", name="Cancel the run").click()
 
     expect_end(app, "Cancelled")
+    expect(timeline(app).locator(".card.tool[data-status=running]")).to_have_count(0)
     expect(app.button("Cancel", exact=True)).to_have_count(0)
     expect(ask_card(app)).to_have_count(0)
 
@@ -524,6 +554,7 @@ def test_words_to_the_agents_are_taken_while_they_work(pages: Pages, server: Liv
     field.press("Enter")
 
     expect(field).to_have_value("")
+    expect(app.page.get_by_label("Words for the next turn")).to_contain_text("For the next turn: Keep it short")
     with server.client() as client:
         (row,) = client.get("/threads?kind=run")["items"]
         journal = json.dumps(client.get(f"/actors/{row['id']}/journal?limit=500"))

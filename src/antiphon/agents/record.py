@@ -53,6 +53,7 @@ def read_run(id: str, snapshot: Json, result: Json | None) -> dict[str, Any]:
         "limits": {key: context[key] for key in LIMITS},
         "consent": _read_consent(context["consent"], child),
         "waiting": context["waiting"],
+        "guidance": list(run.get("guidance") or ()),
         "startedAt": run["startedAt"],
         "endedAt": None if outcome is None else run["now"],
         "outcome": outcome,

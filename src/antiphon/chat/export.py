@@ -1,8 +1,9 @@
 """Chats as documents, with one branch or all of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from antiphon.chat.graph import chat_graph
 from antiphon.chat.lineage import sections
 from antiphon.money import format_usd
 from antiphon.threads.denials import denial_of
@@ -18,6 +19,7 @@ from antiphon.threads.export.document import (
     Words,
     format_time,
 )
+from antiphon.threads.export.graph import GraphBlock
 from antiphon.threads.kinds import Json, Record
 
 SPEAKERS = {"user": "You", "assistant": "Model", "tool": "Tools", "system": "Context"}
@@ -32,12 +34,19 @@ def branch_document(record: Record, branch: str | None) -> Document:
     """Return a document of one branch, or of all."""
     blocks: list[Block] = []
     parts = sections(record.content, branch)
+    if len(parts) > 1:
+        blocks.append(GraphBlock("Branches of this conversation", chat_graph(record.content)))
     for section in parts:
         if len(parts) > 1:
             blocks.append(Heading(f"Branch {section.name}" if section.name else "Left behind"))
             blocks += [Note(section.origin)] if section.origin else []
-        blocks += [_turn(record.content, message) for message in section.messages]
+        blocks += message_blocks(record.content, section.messages)
     return Document(record.view.title, _facts(record), blocks)
+
+
+def message_blocks(chat: Json, messages: Sequence[Json]) -> list[Turn]:
+    """Return some messages of a chat as parts of a document."""
+    return [_turn(chat, message) for message in messages]
 
 
 def _facts(record: Record) -> list[tuple[str, str]]:

@@ -41,6 +41,25 @@ def left_behind(chat: Json) -> list[Section]:
     return list(_left_behind(chat, {message["id"]: name for name in names for message in branch_path(chat, name)}))
 
 
+def forward_end(chat: Json) -> str | None:
+    """Return the message that a rewind of the current branch has come from: the newest one below its head, or None."""
+    branch = chat["branches"].get(chat["branch"])
+    if branch is None:
+        return None
+    names = (*chat["branches"], *chat["closed"])
+    on_branches = {message["id"] for name in names for message in branch_path(chat, name)}
+    below = {branch["head"]}
+    newest: str | None = None
+    for id, message in chat["messages"].items():
+        if message["parent"] not in below or is_summary(message):
+            continue
+        below.add(id)
+        owner = message.get("branch") or (None if id in on_branches else branch["name"])
+        if owner == branch["name"] or id == branch["forkPoint"]:
+            newest = id
+    return newest
+
+
 def _branch_origin(chat: Json, name: str, shared: list[Json], places: Mapping[str, str]) -> str:
     """Return where a branch begins and how it ended, in words."""
     branch: Json = {**chat["closed"], **chat["branches"]}.get(name, {})
@@ -66,7 +85,7 @@ def _turns(count: int) -> str:
     return "1 turn" if count == 1 else f"{count} turns"
 
 
-def _is_summary(message: Json) -> bool:
+def is_summary(message: Json) -> bool:
     """Return whether a message stands for others in a window, and on no path."""
     return message["parent"] is None and "derivedFrom" in message
 
@@ -77,7 +96,7 @@ def _left_behind(chat: Json, places: Mapping[str, str]) -> Iterator[Section]:
     heads: dict[str, str] = {}  # the last message of a continuation, and the id of the section it belongs to
     groups: dict[str, list[Json]] = {}
     for message in messages.values():
-        if message["id"] in places or _is_summary(message):
+        if message["id"] in places or is_summary(message):
             continue
         first = heads.pop(message["parent"], message["id"])
         groups.setdefault(first, []).append(message)
@@ -101,5 +120,5 @@ def _left_origin(messages: Json, first: Json, places: Mapping[str, str]) -> str:
 
 
 def _summaries(chat: Json) -> list[Section]:
-    summaries = tuple(message for message in chat["messages"].values() if _is_summary(message))
+    summaries = tuple(message for message in chat["messages"].values() if is_summary(message))
     return [Section("", "summaries of earlier messages, for the model", summaries)] if summaries else []

@@ -1,11 +1,17 @@
-"""Exports of threads to files, complete or not at all."""
+"""Exports of threads: to files, complete or not at all, and to the terminal."""
 
+import argparse
 from pathlib import Path
 
+from antiphon.chat.export import branch_document
+from antiphon.chat.graph import chat_graph
 from antiphon.cli.frame import UsageError
+from antiphon.cli.options import used_flags
+from antiphon.cli.render.graph import draw_graph
 from antiphon.stores.access import atomic_file
 from antiphon.threads.errors import Refused
 from antiphon.threads.export.formats import FORMATS, format_of
+from antiphon.threads.export.markdown import to_markdown
 from antiphon.threads.kinds import Record
 from antiphon.threads.transcript import TRANSCRIPT
 
@@ -21,6 +27,22 @@ def export_text(record: Record, format: str) -> str:
         TRANSCRIPT if record.is_transcript else next(kind for kind in KINDS if kind.name == (record.view.kind or CHAT))
     )
     return FORMATS[format](form, record)
+
+
+def branch_text(record: Record, options: argparse.Namespace) -> str:
+    """Render a branch of a chat or its tree, or another thread as a whole."""
+    if record.view.kind != "chat" or record.is_transcript:
+        if flags := used_flags(options, ("branch", "tree")):
+            noun = "transcript" if record.is_transcript else record.view.kind
+            raise UsageError(f"{record.view.id} is a {noun}, which has no branches; remove {flags[0]}")
+        return export_text(record, "md")
+    if options.tree:
+        return "\n".join(draw_graph(chat_graph(record.content)))
+    branch = options.branch or record.content["branch"]
+    names = [*record.content["branches"], *record.content["closed"]]
+    if branch not in names and (options.branch or names):
+        raise UsageError(f"unknown branch {branch!r}; branches: {', '.join(names) or 'none'}")
+    return to_markdown(branch_document(record, branch if names else None))
 
 
 def write_export(record: Record, target: Path, format: str | None = None) -> None:

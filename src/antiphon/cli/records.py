@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from antiphon.cli.exports import export_text, write_export
+from antiphon.cli.exports import branch_text, export_text, write_export
 from antiphon.cli.frame import DONE, UsageError, print_lines
 from antiphon.cli.lookup import ID_HELP, find_thread
 from antiphon.cli.options import Subcommands, add_server, positive_int
@@ -23,7 +23,7 @@ from antiphon.cli.windows.types import AnyLibrary
 from antiphon.money import format_usd
 from antiphon.threads.errors import InvalidCursor
 from antiphon.threads.export.formats import FORMATS
-from antiphon.threads.kinds import Record, ThreadView
+from antiphon.threads.kinds import ThreadView
 
 LibraryHandler = Callable[[AnyLibrary, argparse.Namespace], Awaitable[int]]
 
@@ -55,18 +55,21 @@ def add_after(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--after", metavar="CURSOR", help="the next page: the cursor that the page before ends with")
 
 
-def add_show(
-    commands: Subcommands, kind: str | None, noun: str, render: Callable[[Record, Any], str] | None = None
-) -> argparse.ArgumentParser:
-    """Add `show`; `render` replaces the Markdown export."""
+def add_show(commands: Subcommands, kind: str | None, noun: str) -> argparse.ArgumentParser:
+    """Add `show`: a thread of one kind as a whole; of any kind, also one branch or the tree of a chat."""
 
     async def show(library: AnyLibrary, options: argparse.Namespace) -> int:
         record = await library.read(await find_thread(library, options.id, kind))
-        if options.json or render is None:
+        if options.json or kind is not None:
             return print_lines([export_text(record, "json" if options.json else "md").rstrip()])
-        return print_lines([render(record, options).rstrip()])
+        return print_lines([branch_text(record, options).rstrip()])
 
-    return add_thread_command(commands, "show", show, f"print a {noun}", noun, json=True)
+    parser = add_thread_command(commands, "show", show, f"print a {noun}", noun, json=True)
+    if kind is None:
+        part = parser.add_mutually_exclusive_group()
+        part.add_argument("--branch", metavar="B", help="a branch other than the current one")
+        part.add_argument("--tree", action="store_true", help="draw its branches, checkpoints and merges")
+    return parser
 
 
 def add_export(commands: Subcommands, kind: str | None, noun: str) -> argparse.ArgumentParser:

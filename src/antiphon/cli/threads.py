@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 
-from antiphon.cli.chats import branch_text, import_chat
+from antiphon.cli.chats import import_chat
 from antiphon.cli.frame import DONE, FAILED, CliCommand, print_lines
 from antiphon.cli.lookup import ID_HELP, find_thread
 from antiphon.cli.options import Subcommands, add_server, run_subcommand
@@ -43,8 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     listing.add_argument("--kind", choices=KINDS, help="only conversations of this kind")
     listing.add_argument("--status", metavar="STATUS", help="only conversations of this status, such as waiting")
     listing.add_argument("--owner", metavar="OWNER", help="only conversations of this owner")
-    showing = add_show(commands, None, "conversation", branch_text)
-    showing.add_argument("--branch", metavar="B", help="a branch other than the current one")
+    add_show(commands, None, "conversation")
     search = commands.add("search", with_library(_search), "search the texts of conversations")
     search.add_argument("words", metavar="WORDS", nargs="+")
     add_server(search)

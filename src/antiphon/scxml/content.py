@@ -25,7 +25,7 @@ PROCESSORS = (None, "scxml", PROCESSOR)
 HTTP_NAMES = ("basichttp", HTTP_PROCESSOR)
 
 
-class Block:
+class ContentBlock:
     """A block of content that is evaluated at one place of a step."""
 
     def __init__(self, work: Work) -> None:

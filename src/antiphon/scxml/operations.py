@@ -11,7 +11,7 @@ from antiphon.chart.refs import ActorRef
 from antiphon.chart.steps import INIT, STOP
 from antiphon.chart.work import Work
 from antiphon.scxml.addresses import find_address, is_ended
-from antiphon.scxml.content import Block, enter_at
+from antiphon.scxml.content import ContentBlock, enter_at
 from antiphon.scxml.elements import JsonElement
 from antiphon.scxml.errors import ContentError
 from antiphon.scxml.events import DELIVER, is_match, make_event, receive_event, script_event
@@ -30,7 +30,7 @@ class ContentOp:
 
     def run(self, work: Work) -> None:
         """Evaluate the elements in order."""
-        block = Block(work)
+        block = ContentBlock(work)
         block.run(self.elements)
         block.close()
 
@@ -43,7 +43,7 @@ class BeginOp:
 
     def run(self, work: Work) -> None:
         """Declare all variables, then set them in document order."""
-        block = Block(work)
+        block = ContentBlock(work)
         data = self.params.get("data", ())
         input = work.event.get("input") if work.event["type"] == INIT else None
         values = input if isinstance(input, dict) else {}
@@ -69,7 +69,7 @@ class BindOp:
         """Set the variables, once."""
         if self.state in work.context["bound"]:
             return
-        block = Block(work)
+        block = ContentBlock(work)
         for element in self.data:
             set_variable(block, element, None)
         block.changes["bound"] = [*work.context["bound"], self.state]
@@ -85,7 +85,7 @@ class DonedataOp:
 
     def run(self, work: Work) -> None:
         """Put the data into the context, where the output of the state finds it."""
-        block = Block(work)
+        block = ContentBlock(work)
         others = {key: value for key, value in work.context["done"].items() if key != self.state}
         try:
             data = block.payload(self.element)
@@ -105,7 +105,7 @@ class InvokeOp:
 
     def run(self, work: Work) -> None:
         """Add the child; if that fails, queue the error event."""
-        block = Block(work)
+        block = ContentBlock(work)
         ref: ActorRef | None = None
         try:
             ref = self._make(block)
@@ -119,7 +119,7 @@ class InvokeOp:
         if ref is not None:
             work.adopt(ref)
 
-    def _make(self, block: Block) -> ActorRef:
+    def _make(self, block: ContentBlock) -> ActorRef:
         kind = block.text(self.input, "type")
         src = self._source(block, kind)
         try:
@@ -130,7 +130,7 @@ class InvokeOp:
             raise ContentError("error.execution", f"no actor named {src!r}")
         return ActorRef(self.id, src, logic, block.parameters(self.input))
 
-    def _source(self, block: Block, kind: str | None) -> str:
+    def _source(self, block: ContentBlock, kind: str | None) -> str:
         """Return the name of the actor: of the program, of a file, of a document inside this one, or a document."""
         src = block.text(self.input, "src")
         if kind == ACTOR_TYPE and src is not None:
@@ -193,7 +193,7 @@ def _deliver(work: Work) -> None:
 
 
 def _finalize(work: Work, input: JsonElement) -> None:
-    block = Block(work)
+    block = ContentBlock(work)
     if input["finalize"]:
         block.run(input["finalize"])
     else:
@@ -206,12 +206,12 @@ def _finalize(work: Work, input: JsonElement) -> None:
     block.close()
 
 
-def _store(block: Block, value: Any, location: str) -> None:
+def _store(block: ContentBlock, value: Any, location: str) -> None:
     block.realm.put_json(value)
     block.realm.assign(location)
 
 
-def set_variable(block: Block, element: JsonElement, value: Any) -> None:
+def set_variable(block: ContentBlock, element: JsonElement, value: Any) -> None:
     """Set a variable to a value, or to that of its element if it is None."""
 
     def evaluate() -> None:

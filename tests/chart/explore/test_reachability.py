@@ -74,3 +74,16 @@ def test_history_connects_where_it_leads_by_default():
     inside = {"initial": "x", "states": {"x": {}, "y": {}, "h": {"type": "history", "target": "y"}}}
 
     assert connected_ids({"initial": "a", "states": {"a": {"on": {"GO": "b.h"}}, "b": inside}}) == {"m", "a", "b", "y"}
+
+
+def test_several_deep_initial_states_are_connected() -> None:
+    regions = {"x": {"initial": "a", "states": {"a": {}, "b": {}}}, "y": {"initial": "c", "states": {"c": {}, "d": {}}}}
+    chart = {
+        "id": "m",
+        "options": {"scxml": True},
+        "initial": ["#m.p.x.b", "#m.p.y.d"],
+        "states": {"p": {"type": "parallel", "states": regions}},
+    }
+    connected = connected_states(create_machine(chart).root)
+
+    assert {"m.p.x.b", "m.p.y.d"} <= {node.id for node in connected}

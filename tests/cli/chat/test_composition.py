@@ -16,6 +16,7 @@ from antiphon.messages import user
 from antiphon.testing import FakeLLM
 from antiphon.threads.reply import request_of
 from tests.fixtures.chats import script
+from tests.fixtures.screen import Screen
 
 PNG = b"\x89PNG\r\n\x1a\n..."
 DOG = {
@@ -217,6 +218,23 @@ def test_nothing_is_stored_without_a_store(tmp_path, store, capsys):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["script.toml"]
 
 
+def test_a_conversation_without_a_store_leaves_nothing_and_takes_attachments(fake, tmp_path, store):
+    (tmp_path / "a.txt").write_text("First.")
+
+    with Screen("chat", "-m", model_of(fake), "--no-store", "--plain", "-a", tmp_path / "a.txt") as screen:
+        screen.until("> ")
+        screen.type("Then?")
+        screen.until("42 out")
+        screen.type("And?")
+        screen.until("42 out")
+        screen.type("/quit")
+        _, code = screen.end()
+
+    first, second = [request.body["messages"][-1]["content"] for request in fake.requests]
+    assert (code, first, second) == (0, "Then?\n\na.txt\n```\nFirst.\n```", "And?")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt"]
+
+
 @pytest.mark.parametrize("words", [["-c"], ["--thread", "x"], ["--server", "http://h"]])
 def test_nothing_stored_is_continued_without_a_store(words, capsys):
     assert main(["chat", "-m", "scripted:demo", "--no-store", *words, "Hello"]) == 2
@@ -244,6 +262,25 @@ def test_a_model_without_a_price_is_not_asked_if_the_cost_is_limited(fake, capsy
 
     assert "(9007)" in capsys.readouterr().err
     assert fake.requests == []
+
+
+def test_a_chat_stops_at_its_cost_by_the_prices_of_the_user(tmp_path, monkeypatch, capsys):
+    model = script(tmp_path, [{"text": "Hi."}, {"usage": {"input": 100, "output": 100}}])
+    (tmp_path / "prices.toml").write_text(f'[models."{model}"]\ninput = 1000\noutput = 1000\n')
+    monkeypatch.setenv("ANTIPHON_PRICES", str(tmp_path / "prices.toml"))
+
+    assert main(["chat", "-m", model, "--max-cost", "0.1", "Hello"]) == 1
+    assert "limit reached: $0.10 for this message" in capsys.readouterr().err
+    assert main(["chat", "-m", model, "Hello"]) == 0
+    assert "$0.20" in capsys.readouterr().err
+
+
+def test_a_broken_price_file_is_an_error(tmp_path, monkeypatch, capsys):
+    (tmp_path / "prices.toml").write_text("broken")
+    monkeypatch.setenv("ANTIPHON_PRICES", str(tmp_path / "prices.toml"))
+
+    assert main(["chat", "-m", "scripted:demo", "Hello"]) == 2
+    assert "is not valid" in capsys.readouterr().err
 
 
 def test_a_model_of_this_machine_takes_no_pictures(tmp_path, monkeypatch, capsys):

@@ -317,6 +317,17 @@ def test_the_keys_of_vi_are_those_of_the_settings_of_readline(tmp_path):
         ended(screen)
 
 
+def test_the_keys_of_vi_are_those_of_the_settings_of_the_user(tmp_path):
+    with Screen("chat", "-m", script(tmp_path, [{"text": "Yes."}]), ANTIPHON_EDITING_MODE="vi") as screen:
+        at_prompt(screen)
+        screen.press(b"one two\x1b")
+        screen.press(b"0dw")
+        screen.wait(lambda: "> two" in screen.rows[-1])
+        screen.press(CUT)
+        screen.wait(lambda: screen.rows[-1].startswith("> ") and "two" not in screen.rows[-1])
+        ended(screen)
+
+
 @pytest.mark.parametrize("arguments", [["models"], ["threads", "list"], ["chat", "-m", "scripted:chat", "Hello"]])
 def test_no_question_and_no_list_loads_the_line_editor(arguments):
     code = (

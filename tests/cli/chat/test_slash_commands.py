@@ -82,7 +82,22 @@ def test_help_lists_every_command(typed):
     assert [each.usage for each in COMMANDS.values() if each.usage not in shown or each.help not in shown] == []
 
 
-@pytest.mark.parametrize("line", ["/fork", "/branches", "/rewind", "/checkpoint", "/cost", "/retry", "/resume"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "/fork",
+        "/branches",
+        "/rewind",
+        "/checkpoint",
+        "/cost",
+        "/retry",
+        "/resume",
+        "/tree",
+        "/redo",
+        "/show",
+        "/history",
+    ],
+)
 def test_before_anything_was_said_it_says_so(typed, line):
     assert "no messages yet; type a message first" in typed(line)
 
@@ -103,6 +118,12 @@ def test_before_anything_was_said_it_says_so(typed, line):
         ("/merge x", "there is no other open branch"),
         ("/merge", "usage: /merge BRANCH"),
         ("/model nonsense", "'nonsense' is not a model reference"),
+        ("/redo", "there is no rewind to take back here; /tree shows every place to go to"),
+        ("/tree none", "usage: /tree [all]"),
+        ("/show 7", "there is no turn 7; the branch has 1"),
+        ("/show m9", "there is no message 'm9'; /tree all shows them"),
+        ("/history none", "usage: /history [N]"),
+        ("/history 0", "usage: /history [N]"),
         ("/export t.pdf", "t.pdf: the name must end in .md, .html, .json"),
         ("/export", "usage: /export FILE"),
         ("/fork 'half", "there is a branch"),
@@ -291,3 +312,45 @@ def test_a_planned_merge_is_continued_in_another_process(typed, tmp_path):
     assert "confirm_merge" not in shown
     assert "a merge of b is planned; /merge without a branch continues it" in shown
     assert "on main, after turn 3" in shown
+
+
+@pytest.mark.requirement("S2-25")
+def test_the_tree_is_drawn_and_its_places_are_entered(typed):
+    shown = typed("One", "/checkpoint mark", "Two", "/rewind", "Three", "/tree", "/rewind m4", "/tree")
+    first, _, second = shown.partition("on main, after turn 2\n")
+
+    assert "├─○ m4 (left behind) Two\n◉ m6 (current: main) Three\ngo to a message with /rewind ID" in first
+    assert "├─○ m6 (left behind) Three\n◉ m4 (current: main) Two\n" in second
+    assert "● m2 (checkpoint mark) One\n" in second
+
+
+def test_a_rewind_is_taken_back(typed):
+    shown = typed("One", "Two", "/rewind", "/rewind", "/redo", "/redo")
+
+    assert "on main, after turn 2\nthere is no rewind to take back here" in shown
+
+
+def test_turns_and_messages_are_printed_again(typed):
+    shown = typed("One", "Two", "/show", "/show 1", "/show m1")
+
+    assert re.findall(r"^### (You|Model) [^\n]*\n\n(\S+)", shown, re.MULTILINE) == [
+        ("You", "Two"),
+        ("Model", "Second."),
+        ("You", "One"),
+        ("Model", "First."),
+        ("You", "One"),
+    ]
+
+
+def test_the_last_turns_are_printed_and_the_others_are_named(typed):
+    shown = typed("One", "Two", "Three", "/history 2")
+
+    assert "turns 1 to 1 are not shown; show them with: /history 3" in shown
+    assert shown.count("### You") == 2
+
+
+def test_the_whole_history_is_printed_without_a_remark(typed):
+    shown = typed("One", "Two", "/history")
+
+    assert "not shown" not in shown
+    assert shown.count("### You") == 2

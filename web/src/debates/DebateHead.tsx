@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useCommands } from '../parts/commands';
 import { CostMeter } from './CostMeter';
-import { EndDialog } from './EndDialog';
+import { EndDialog, JudgeDialog } from './EndDialog';
 import { ExportMenu } from './ExportMenu';
 import { decision, modelLabel } from './reading';
 import { RoundTrack } from './RoundTrack';
@@ -17,7 +17,7 @@ interface Button {
 }
 
 /** The buttons that the debate takes now. */
-function buttonsOf(debate: Debate, { can, send }: Actions, end: () => void): Button[] {
+function buttonsOf(debate: Debate, { can, send }: Actions, end: () => void, judge: () => void): Button[] {
   const buttons: (Button | false)[] = [
     can('START_DEBATE') && {
       id: 'start',
@@ -39,7 +39,7 @@ function buttonsOf(debate: Debate, { can, send }: Actions, end: () => void): But
       id: 'judge',
       label: debate.state === 'debating' ? 'Stop and judge' : 'Judge now',
       keys: 'j',
-      run: () => void send({ type: 'JUDGE_NOW' }),
+      run: debate.state === 'debating' ? judge : () => void send({ type: 'JUDGE_NOW' }),
     },
     can('STOP') && !(debate.state === 'debating' && can('JUDGE_NOW')) && { id: 'end', label: 'End', run: end },
   ];
@@ -56,7 +56,13 @@ function factsOf(debate: Debate): string {
 /** The topic, the buttons, the track of rounds and the meter of costs. */
 export function DebateHead({ thread, debate, actions }: { thread: string; debate: Debate; actions: Actions }) {
   const [isEnding, setEnding] = useState(false);
-  const buttons = buttonsOf(debate, actions, () => setEnding(true));
+  const [isJudging, setJudging] = useState(false);
+  const buttons = buttonsOf(
+    debate,
+    actions,
+    () => setEnding(true),
+    () => setJudging(true),
+  );
   useCommands(
     buttons.map(({ id, label, keys, run }) => ({
       id: `debate-${id}`,
@@ -90,6 +96,7 @@ export function DebateHead({ thread, debate, actions }: { thread: string; debate
       <RoundTrack debate={debate} />
       <CostMeter debate={debate} />
       {isEnding && <EndDialog actions={actions} onClose={() => setEnding(false)} />}
+      {isJudging && actions.can('JUDGE_NOW') && <JudgeDialog actions={actions} onClose={() => setJudging(false)} />}
     </header>
   );
 }

@@ -22,3 +22,25 @@ export function EndDialog({ actions, onClose }: { actions: Actions; onClose: () 
     </Dialog>
   );
 }
+
+/** Ask before the rounds that are left are skipped: the judge is a call that costs, and cannot be taken back. */
+export function JudgeDialog({ actions, onClose }: { actions: Actions; onClose: () => void }) {
+  const judge = async () => {
+    if (await actions.send({ type: 'JUDGE_NOW' })) onClose();
+  };
+  const buttons = (
+    <>
+      <button type="button" onClick={onClose}>
+        Keep debating
+      </button>
+      <button type="button" className="primary" disabled={actions.isBusy} onClick={() => void judge()}>
+        Judge now
+      </button>
+    </>
+  );
+  return (
+    <Dialog title="Stop and judge?" onClose={onClose} actions={buttons}>
+      <p>The rounds that are left are skipped, and the judge decides on what was said.</p>
+    </Dialog>
+  );
+}

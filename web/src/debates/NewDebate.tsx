@@ -11,6 +11,9 @@ import { JudgeFields, TopicFields } from './MainFields';
 import { SeatFields, type Problems } from './SeatFields';
 import { problemsOf, type FieldProblem } from './validation';
 
+/** What was filled in and not started: it is kept until the page is reloaded. */
+let keptDraft: Draft | null = null;
+
 function byField(problems: readonly FieldProblem[]): Problems {
   return Object.fromEntries(problems.toReversed().map(({ field, problem }) => [field, problem]));
 }
@@ -27,13 +30,14 @@ async function begin(settings: object): Promise<FieldProblem[]> {
   }
   // A debate that could not be started can be started from its screen.
   await post(threadPath(page.id, '/start')).catch(() => undefined);
+  keptDraft = null;
   navigate(pathOf(page));
   return [];
 }
 
 /** The form of a new debate. */
 export function NewDebate() {
-  const [draft, setDraft] = useState(newDraft);
+  const [draft, setDraft] = useState(() => keptDraft ?? newDraft());
   const [problems, setProblems] = useState<Problems>({});
   const [failure, setFailure] = useState<Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -42,6 +46,7 @@ export function NewDebate() {
   const fallback = firstModel(models);
   const change = (part: Partial<Draft>) => {
     const next = { ...draft, ...part };
+    keptDraft = next;
     setDraft(next);
     // Once the form was refused, its problems follow what is typed.
     if (Object.keys(problems).length > 0) setProblems(byField(problemsOf(settingsOf(next, fallback))));

@@ -1,7 +1,8 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { ActorRow } from '../wire/types';
 import { type Chart, type Json, type JsonObject, toChart } from './chart/model';
-import { addressesOf, valueAt } from './entries';
+import { valueLabel } from './chart/labels';
+import { addressesOf, type KnownState, stateAt } from './entries';
 import type { Journal, OpenedFile } from './files';
 import { loadChart } from './tree';
 import { Workbench } from './Workbench';
@@ -24,7 +25,7 @@ export function FileInspector({ file, chart, onClose }: Props) {
   const config = useConfig(file, journal, chart, address);
   const drawn = useMemo(() => (config ? { chart: toChart(config), hash: hashOf(config) } : null), [config]);
   const current = step ?? journal?.entries.at(-1)?.seq ?? 0;
-  const value = journal ? valueAt(journal.entries, address, current) : null;
+  const state = journal ? stateOf(journal, address, current) : null;
   const choose = (number: number): void => {
     setIndex(number);
     setAddress('');
@@ -57,7 +58,7 @@ export function FileInspector({ file, chart, onClose }: Props) {
         title={address || journal?.machine || drawn?.chart.id || file.name}
         machine={journal?.id ?? file.name}
         status={null}
-        value={value}
+        value={state?.value ?? null}
         chart={drawn}
         missing="The file has no chart of this actor. Drop the chart on this page."
         taken={NOTHING}
@@ -69,11 +70,33 @@ export function FileInspector({ file, chart, onClose }: Props) {
         onStep={setStep}
         sending={null}
         actions={null}
-        notice={
-          journal ? <p className="notice quiet-notice">States are those that the entries of this actor tell.</p> : null
-        }
+        notice={journal ? <StateNotice state={state} current={current} /> : null}
       />
     </>
+  );
+}
+
+/** The state of an actor at a step: a file knows that of its last step, and those that the actor's own entries have. */
+function stateOf(journal: Journal, address: string, step: number): KnownState | null {
+  const value = journal.states[address];
+  if (value !== undefined && step === journal.entries.at(-1)?.seq) return { value, seq: step };
+  return stateAt(journal.entries, address, step);
+}
+
+const stateLabel = (state: KnownState | null, step: number): string => {
+  if (state === null) return 'not known';
+  return state.seq === step ? valueLabel(state.value) : `${valueLabel(state.value)} at step ${state.seq}`;
+};
+
+/** A state that is older than the step is not shown as if it were that of the step. */
+function StateNotice({ state, current }: { state: KnownState | null; current: number }) {
+  if (state?.seq === current) return null;
+  return (
+    <p className="notice quiet-notice">
+      {state === null
+        ? 'The file does not say in which state this actor is at this step.'
+        : `The state is that of step ${state.seq}, the last one of this actor that the file knows; steps of other actors may have changed it since.`}
+    </p>
   );
 }
 
@@ -115,7 +138,7 @@ function Journals({ journals, index, onChoose, address, onSelect, current }: Jou
               onClick={() => onSelect(row.address)}
             >
               <b>{row.address || journal?.machine}</b>
-              <span>{String(journal ? JSON.stringify(valueAt(journal.entries, row.address, current)) : '')}</span>
+              <span>{journal ? stateLabel(stateOf(journal, row.address, current), current) : ''}</span>
             </button>
           </li>
         ))}

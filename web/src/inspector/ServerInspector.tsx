@@ -62,7 +62,7 @@ export function ServerInspector({ id }: { id: string }) {
         step={pinned}
         onStep={setPinned}
         sending={sending}
-        actions={<StepActions id={id} step={current} writeTest={writeTest} save={save} />}
+        actions={tree === null ? null : <StepActions id={id} step={current} writeTest={writeTest} save={save} />}
         notice={
           fault ? (
             <p role="alert" className="notice">

@@ -39,7 +39,7 @@ export async function testOf(id: string, history: string, last: number, source: 
   });
 }
 
-/** A journal with the charts of the actors that it has at its end. */
+/** A journal with the charts and the states of the actors that it has at its end. */
 export async function journalOf(id: string, history: string, last: number): Promise<Journal> {
   const entries = await allEntries(id, last);
   const step = await loadStep(id, history, last);
@@ -49,7 +49,8 @@ export async function journalOf(id: string, history: string, last: number): Prom
     const { config } = await loadChart(machine, hash);
     if (isObject(config)) charts[address] = config;
   }
-  return { id, machine: step.actors[0]?.machine ?? '', hash: step.actors[0]?.hash ?? '', entries, charts };
+  const states = Object.fromEntries(step.actors.map(({ address, value, status }) => [address, (value ?? status) as Json]));
+  return { id, machine: step.actors[0]?.machine ?? '', hash: step.actors[0]?.hash ?? '', entries, charts, states };
 }
 
 export function saveFile(name: string, text: string): void {

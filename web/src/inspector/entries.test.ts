@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addressesOf, type Entry, entryLabel, filterEntries, valueAt } from './entries';
+import { addressesOf, type Entry, entryLabel, filterEntries, stateAt } from './entries';
 
 const entry = (seq: number, type: string, to = '', value: Entry['value'] = null): Entry => ({
   seq,
@@ -27,9 +27,9 @@ test('entries are filtered by words in event, recipient and state, and without w
 });
 
 test('the state of an actor is that of its last entry with one', () => {
-  expect(valueAt(JOURNAL, '', 1)).toBe('idle');
-  expect(valueAt(JOURNAL, '', 4)).toBe('running');
-  expect(valueAt(JOURNAL, 'chat/reply', 2)).toBeNull();
+  expect(stateAt(JOURNAL, '', 1)).toEqual({ value: 'idle', seq: 1 });
+  expect(stateAt(JOURNAL, '', 4)).toEqual({ value: 'running', seq: 2 });
+  expect(stateAt(JOURNAL, 'chat/reply', 2)).toBeNull();
 });
 
 test('actors are those that took a letter', () => {

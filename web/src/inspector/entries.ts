@@ -30,14 +30,21 @@ export function filterEntries(entries: readonly Entry[], text: string): Entry[] 
   });
 }
 
-/** The state value of an actor after a step, as far as its own entries tell. */
-export function valueAt(entries: readonly Entry[], address: string, seq: number): Json {
-  let value: Json = null;
+/** A state that an actor had at a step. */
+export interface KnownState {
+  value: Json;
+  seq: number;
+}
+
+/** The last state of an actor up to a step that its own entries have; a letter to another actor may have changed it. */
+export function stateAt(entries: readonly Entry[], address: string, seq: number): KnownState | null {
+  let state: KnownState | null = null;
   for (const entry of entries) {
     if (entry.seq > seq) break;
-    if (entry.to === address && entry.value !== null && entry.value !== undefined) value = entry.value;
+    if (entry.to === address && entry.value !== null && entry.value !== undefined)
+      state = { value: entry.value, seq: entry.seq };
   }
-  return value;
+  return state;
 }
 
 /** The addresses of the actors that took a letter, the root first. */

@@ -31,6 +31,7 @@ test('an export of a store gives the journals of its trees', () => {
         machine: 'lamp',
         hash: '2:x',
         charts: {},
+        states: {},
         entries: [{ seq: 1, at: 5, to: '', event: { type: 'xstate.init' }, value: 'off', status: null }],
       },
     ],
@@ -50,6 +51,7 @@ test('a saved journal is the same when it is opened again', () => {
     machine: 'lamp',
     hash: '2:x',
     charts: { '': CHART },
+    states: { '': 'off' },
     entries: [{ seq: 1, at: 5, to: '', event: { type: 'xstate.init' }, value: 'off', status: null }],
   };
 

@@ -9,6 +9,8 @@ export interface Journal {
   entries: Entry[];
   /** Charts by the address of their actors, as far as the file has them. */
   charts: Record<string, JsonObject>;
+  /** States of the actors after the last step, by their addresses, as far as the file has them. */
+  states: Record<string, Json>;
 }
 
 export type OpenedFile =
@@ -61,6 +63,7 @@ function readJournal(name: string, value: JsonObject): Journal {
     hash: String(value['hash'] ?? ''),
     entries,
     charts: Object.fromEntries(kept),
+    states: isObject(value['states']) ? value['states'] : {},
   };
 }
 
@@ -76,7 +79,7 @@ function readExport(name: string, text: string): Journal[] {
       throw new FileProblem(`${name} is no export of \`antiphon db export\``);
     if (isObject(record['tree'])) {
       const { id, machine, hash } = record['tree'];
-      journals.push({ id: String(id), machine: String(machine), hash: String(hash ?? ''), entries: [], charts: {} });
+      journals.push({ id: String(id), machine: String(machine), hash: String(hash ?? ''), entries: [], charts: {}, states: {} });
     }
     if (isObject(record['step'])) journals.at(-1)?.entries.push(...readEntry(record['step']));
   });
@@ -105,6 +108,7 @@ function readEntry(value: Json): Entry[] {
 
 /** The text of a journal to be saved and opened again without a server. */
 export function writeJournal(journal: Journal): string {
-  const { id, machine, hash, charts, entries } = journal;
-  return `${JSON.stringify({ antiphon: 'journal', format: JOURNAL_FORMAT, id, machine, hash, charts, entries }, null, 1)}\n`;
+  const { id, machine, hash, charts, states, entries } = journal;
+  const content = { antiphon: 'journal', format: JOURNAL_FORMAT, id, machine, hash, charts, states, entries };
+  return `${JSON.stringify(content, null, 1)}\n`;
 }

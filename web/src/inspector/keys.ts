@@ -1,5 +1,5 @@
 /** Arrow keys step through time, and Escape goes back to the last step. */
-import { useEffect } from 'react';
+import { useLayoutEffect } from 'react';
 import type { Entry } from './entries';
 
 /** The step that a key leads to: undefined for a key that means nothing here, null for the last step. */
@@ -36,7 +36,8 @@ export function useStepKeys(
   current: number,
   onStep: (step: number | null) => void,
 ): void {
-  useEffect(() => {
+  // Before the next key: it may be pressed as soon as a step is seen.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || isWriting(event.target)) return;
       const step = stepFor(event.key, shown, last, current);

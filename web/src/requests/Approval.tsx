@@ -50,7 +50,7 @@ function AskHead({ request, asker, since }: Pick<Props, 'request' | 'asker' | 's
       {since === null ? null : (
         <span className="card-time">
           waiting {formatClock(waited)}
-          {left === null || left > 60_000 ? null : ` · denied in ${formatClock(left)}`}
+          {left === null ? null : ` · expires in ${formatClock(left)}`}
         </span>
       )}
     </div>

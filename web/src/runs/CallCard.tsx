@@ -23,6 +23,8 @@ const WORDS: Record<Call['status'], string> = {
   cancelled: 'cut short',
 };
 
+const wordsOf = (call: Call): string => (call.isExpired ? 'not answered' : WORDS[call.status]);
+
 export interface Progress {
   text: string;
   fraction?: number;
@@ -56,12 +58,12 @@ export function CallCard({ call, progress = null }: { call: Call; progress?: Pro
   return (
     <details className="card tool" data-status={call.status}>
       <summary className="card-head">
-        <Lamp state={LAMPS[call.status]} label={WORDS[call.status]} />
+        <Lamp state={LAMPS[call.status]} label={wordsOf(call)} />
         <span className="card-name">{call.name}</span>
         <CardLine call={call} diff={diff} />
         <span className="card-time">
           {call.status === 'denied' || call.status === 'cancelled' || call.endedAt === null
-            ? WORDS[call.status]
+            ? wordsOf(call)
             : formatSeconds(call.endedAt - call.startedAt)}
         </span>
       </summary>
@@ -82,7 +84,11 @@ export function CallCard({ call, progress = null }: { call: Call; progress?: Pro
         {call.result === '' ? null : (
           <CodeBlock code={call.result} label={call.status === 'failed' ? 'error' : 'result'} />
         )}
-        {call.status === 'denied' ? <p className="card-note">Denied; nothing was called.</p> : null}
+        {call.status === 'denied' ? (
+          <p className="card-note">
+            {call.isExpired ? 'Nobody answered in time; nothing was called.' : 'Denied; nothing was called.'}
+          </p>
+        ) : null}
       </div>
     </details>
   );

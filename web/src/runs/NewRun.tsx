@@ -18,11 +18,17 @@ function firstForm(catalog: Catalog): RunForm {
   };
 }
 
+/** What was filled in and not started: it is kept until the page is reloaded. */
+let keptForm: RunForm | null = null;
+
 function RunFormView({ catalog }: { catalog: Catalog }) {
-  const [form, setForm] = useState<RunForm>(() => firstForm(catalog));
+  const [form, setForm] = useState<RunForm>(() => keptForm ?? firstForm(catalog));
   const [problem, setProblem] = useState<{ text: string; code?: string } | null>(null);
   const [isSent, setSent] = useState(false);
-  const change = (part: Partial<RunForm>) => setForm({ ...form, ...part });
+  const change = (part: Partial<RunForm>) => {
+    keptForm = { ...form, ...part };
+    setForm(keptForm);
+  };
   const start = async () => {
     const wrong = formProblem(form, catalog.agents);
     if (wrong !== null) return setProblem({ text: wrong });
@@ -31,6 +37,7 @@ function RunFormView({ catalog }: { catalog: Catalog }) {
     try {
       const thread = await post<OpenedThread>('/threads', createBody(form, catalog.agents));
       await attempt(post(threadPath(thread.id, '/start'), { text: form.task.trim() }));
+      keptForm = null;
       navigate(pathOf(thread));
     } catch (error) {
       setProblem({ text: errorText(error), ...(error instanceof Problem ? { code: error.code } : {}) });

@@ -117,7 +117,13 @@ export function RunScreen({ thread, page }: { thread: OpenThread; page: OpenedTh
               Jump to latest
             </button>
           )}
-          {can.guide ? <Guidance isTask={page.status === 'pending'} onSay={actions.say} /> : null}
+          {can.guide ? (
+            <Guidance
+              isTask={page.status === 'pending'}
+              waiting={contentOf(page).guidance}
+              onSay={actions.say}
+            />
+          ) : null}
         </div>
         <RunPanel page={page} elapsed={elapsed} current={turn?.agents[0] ?? ''} actions={actions} />
       </div>

@@ -45,6 +45,8 @@ export interface RunContent {
   usage: { input?: number; output?: number; cachedRead?: number };
   limits: RunLimits;
   consent: { mode: string; overrides: Override[] };
+  /** Words of the person that the next turn hears. */
+  guidance: string[];
   startedAt: number | null;
   endedAt: number | null;
   outcome: RunOutcome | null;

@@ -176,3 +176,13 @@ test('the end of a run lasts until its step in the journal, also if the run know
 
   expect(buildTimeline([begin, end])[1]).toMatchObject({ outcome: { durationMs: end.at - begin.at } });
 });
+
+test('a question that nobody answered in time is told apart from a denial', () => {
+  const asked = activity('agent_waits', { requestId: 'r', calls: [{ id: 'a' }], timeoutMs: 1000 }, 'agent-0');
+  const answered = activity('tool_answered', { toolResult: { id: 'a', isError: true } }, 'agent-0');
+  const denied = activity('agent_waits', { requestId: 'r', calls: [{ id: 'a' }], timeoutMs: 300_000 }, 'agent-0');
+
+  const call = (row: ActivityRow) => callsOf(turnOf([started('developer'), called('a'), row, answered]))[0]?.calls[0];
+  expect(call(asked)).toMatchObject({ status: 'denied', isExpired: true });
+  expect(call(denied)).toMatchObject({ status: 'denied', isExpired: false });
+});

@@ -18,6 +18,10 @@ export interface Call {
   diff: string | null;
   /** Whether a person has changed its arguments. */
   isEdited: boolean;
+  /** When the question about it expires, in milliseconds since the epoch. */
+  expiresAt: number | null;
+  /** Whether nobody has answered that question in time. */
+  isExpired: boolean;
 }
 
 export type Note = { kind: 'note'; key: string; at: number; severity: string; text: string };
@@ -188,6 +192,8 @@ class Builder {
       result: '',
       diff: null,
       isEdited: false,
+      expiresAt: null,
+      isExpired: false,
     };
     this.calls.set(`${speaker}/${call.id}`, call);
     this.batches.set(speaker, [...(this.batches.get(speaker) ?? []), call]);
@@ -203,6 +209,8 @@ class Builder {
       if (call === undefined) continue;
       call.status = 'asked';
       call.diff = part.diff ?? null;
+      const { timeoutMs } = activity.facts;
+      call.expiresAt = typeof timeoutMs === 'number' ? activity.at + timeoutMs : null;
     }
   }
 
@@ -242,6 +250,7 @@ class Builder {
     if (call === undefined || call.endedAt !== null) return;
     // A call that has a result and was never made was denied, by a person or by a rule.
     call.status = answer?.isError === true ? 'denied' : 'done';
+    call.isExpired = call.status === 'denied' && call.expiresAt !== null && activity.at >= call.expiresAt;
     call.endedAt = activity.at;
   }
 

@@ -109,12 +109,11 @@ def _facts(old: Node, new: Node, pairs: dict[Node, Node]) -> Iterator[tuple[str,
     yield "type", old.type, new.type
     if new.parent is not None:
         yield "id", str(old.config.get("id") or ""), str(new.config.get("id") or "")
-    yield "initial", _target_words(old.initial, pairs), "" if new.initial is None else state_name(new.initial)
+    yield "initial", _initial_words(old, pairs), _initial_words(new, {})
     yield "initial actions", _initial_actions(old), _initial_actions(new)
     yield "tags", ", ".join(sorted(old.tags)), ", ".join(sorted(new.tags))
     yield "history", old.history or "", new.history or ""
-    defaults = ", ".join(_target_words(node, pairs) for node in old.history_default)
-    yield "default", defaults, ", ".join(map(state_name, new.history_default))
+    yield "default", _target_words(old.history_default, pairs), _target_words(new.history_default, {})
     for key in ("entry", "exit"):
         yield key, action_words(old.config.get(key)), action_words(new.config.get(key))
     if new.parent is not None:
@@ -126,8 +125,13 @@ def _initial_actions(node: Node) -> str:
     return action_words(initial.get("actions")) if isinstance(initial, Mapping) else ""
 
 
-def _target_words(node: Node | None, pairs: dict[Node, Node]) -> str:
-    return "" if node is None else state_name(pairs.get(node, node))
+def _initial_words(node: Node, pairs: dict[Node, Node]) -> str:
+    initials = node.initials or (() if node.initial is None else (node.initial,))
+    return _target_words(initials, pairs)
+
+
+def _target_words(nodes: tuple[Node, ...], pairs: dict[Node, Node]) -> str:
+    return ", ".join(state_name(pairs.get(node, node)) for node in nodes)
 
 
 def _invoke_changes(old: Node, new: Node) -> Iterator[ChartChange]:

@@ -74,7 +74,7 @@ def chart_boxes(node: Node, depth: int | None = None) -> Box:
 
 def state_title(node: Node) -> str:
     """Return the key of a state, with marks for the initial state and for special types."""
-    marks = [INITIAL_MARK] if node.parent is not None and node.parent.initial is node else []
+    marks = [INITIAL_MARK] if any(node in (around.initial, *around.initials) for around in node.ancestors()) else []
     if node.type == FINAL:
         marks.append(FINAL_MARK)
     elif node.type == PARALLEL:

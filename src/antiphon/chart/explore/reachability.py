@@ -56,4 +56,6 @@ def _default_children(node: Node) -> tuple[Node, ...]:
         return node.history_default
     if node.type == PARALLEL:
         return node.children
-    return (node.initial,) if node.type == COMPOUND and node.initial is not None else ()
+    if node.type != COMPOUND:
+        return ()
+    return node.initials or ((node.initial,) if node.initial is not None else ())

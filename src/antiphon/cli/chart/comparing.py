@@ -24,7 +24,7 @@ def add_diff(commands: Subcommands) -> None:
     """Add the subcommand."""
     about = "print what changed between two charts, and what it means to stored runs"
     parser = commands.add("diff", diff, about, json=True)
-    parser.add_argument("old", metavar="OLD", help="JSON or YAML file, machine, or module:machine")
+    parser.add_argument("old", metavar="OLD", help="JSON, YAML or SCXML file, machine, or module:machine")
     parser.add_argument("new", metavar="NEW", help="as OLD")
     help = "store whose runs are restored with NEW, to see which of them would not; it is not changed"
     parser.add_argument("--db", type=Path, metavar="FILE", help=help)

@@ -4,7 +4,7 @@ import argparse
 import asyncio
 
 from antiphon.chat.record import branch_path
-from antiphon.cli.chat.session import chat_view, open_chat
+from antiphon.cli.chat.session import chat_view, is_plain, open_chat, use_editing_mode
 from antiphon.cli.chat.slash_commands import COMMANDS, run_slash_command
 from antiphon.cli.chat.suggestions import ChatSuggestions
 from antiphon.cli.chat.terminal import NOT_STOPPED, Terminal
@@ -34,8 +34,9 @@ async def _hold(options: argparse.Namespace) -> int:
         suggest = ChatSuggestions(client, COMMANDS).suggest
         with (
             Signals() as signals,
-            open_lines(signals, is_plain=options.plain, has_history=not options.no_store, suggest=suggest) as lines,
+            open_lines(signals, is_plain=is_plain(options), has_history=not options.no_store, suggest=suggest) as lines,
         ):
+            use_editing_mode(lines)
             terminal = Terminal(client, lines, signals)
             uses_choice = options.model or client.thread is None
             try:

@@ -13,6 +13,7 @@ from antiphon.cli.chat.window import open_chat_window
 from antiphon.cli.config.settings import load_config
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.foreign_models import allow_models
+from antiphon.cli.input.lines import EditingKeys, LineInput
 from antiphon.cli.lookup import LAST, find_thread
 from antiphon.cli.options import store_file
 from antiphon.cli.render.plain import HeldView, NullView, PlainView, TextView, can_draw
@@ -93,20 +94,27 @@ def chat_view(options: argparse.Namespace, *, is_question: bool) -> TextView:
         return NullView()
     if is_question and options.request.answer.is_held:
         return HeldView(sys.stdout, sys.stderr)
-    config = load_config()
-    thinking = _flag(options.thinking, config.get(CHAT, "thinking"))
+    thinking = _flag(options.thinking, load_config().get(CHAT, "thinking"))
     if is_question and not sys.stdout.isatty():
         return PlainView(sys.stdout, sys.stderr, show_thinking=thinking)
-    if (
-        _flag(options.plain, config.get(CHAT, "plain"))
-        or not can_draw(sys.stdout, os.environ)
-        or find_spec("rich") is None
-    ):
+    if is_plain(options) or not can_draw(sys.stdout, os.environ) or find_spec("rich") is None:
         return PlainView(sys.stdout, show_thinking=thinking)
     # Imported here because rich is slow to load.
     from antiphon.cli.render.rich import rich_view
 
     return rich_view(show_thinking=thinking)
+
+
+def is_plain(options: argparse.Namespace) -> bool:
+    """Return whether plain text is wanted, by the option or the setting."""
+    return _flag(options.plain, load_config().get(CHAT, "plain"))
+
+
+def use_editing_mode(lines: LineInput) -> None:
+    """Let the input use the keys of the setting, if there is one."""
+    keys: EditingKeys | None = load_config().get(CHAT, "editing-mode")
+    if keys is not None:
+        lines.use_keys(keys)
 
 
 def _flag(option: bool | None, setting: bool | None) -> bool:

@@ -10,6 +10,17 @@ from antiphon.cli.chat.merge import finish_merge, merge
 from antiphon.cli.chat.outline import branch_lines, checkpoint_lines
 from antiphon.cli.chat.reply_stats import format_tokens
 from antiphon.cli.chat.terminal import Quit, Terminal
+from antiphon.cli.chat.tree_commands import (
+    HISTORY,
+    SHOW,
+    TREE,
+    print_position,
+    read_chat,
+    redo,
+    show_history,
+    show_messages,
+    show_tree,
+)
 from antiphon.cli.default_model import describe, resolve_model
 from antiphon.cli.exports import write_export
 from antiphon.cli.input.external_editor import EditorError
@@ -51,23 +62,23 @@ async def _fork(terminal: Terminal, words: Words) -> None:
     place: dict[str, Any] = {}
     if last.isdigit():
         place = {"turn": int(last)}
-    elif last in (await _chat(terminal))["messages"]:
+    elif last in (await read_chat(terminal))["messages"]:
         place = {"from": last}
     elif len(words) == 2:
         raise Refused(f"{last!r} is neither a turn nor a message; usage: {FORK}")
     name = names[0] if names else "" if place else last
     payload = {**({"name": name} if name else {}), **place}
     await terminal.wait(terminal.client.perform("fork", **payload))
-    _print_position(terminal, await terminal.wait(terminal.client.perform("confirm_fork")))
+    print_position(terminal, await terminal.wait(terminal.client.perform("confirm_fork")))
 
 
 async def _branches(terminal: Terminal, words: Words) -> None:
-    for line in branch_lines(await _chat(terminal)):
+    for line in branch_lines(await read_chat(terminal)):
         terminal.view.line(line)
 
 
 async def _switch(terminal: Terminal, words: Words) -> None:
-    _print_position(
+    print_position(
         terminal, await terminal.wait(terminal.client.perform("switch", branch=_required(words, "/switch BRANCH")))
     )
 
@@ -82,10 +93,10 @@ async def _rewind(terminal: Terminal, words: Words) -> None:
     if not words or words[0].isdigit():
         payload: dict[str, Any] = {"turns": int(words[0]) if words else 1}
     else:
-        payload = _place((await _chat(terminal)), words[0])
+        payload = _place((await read_chat(terminal)), words[0])
     chat = await terminal.wait(terminal.client.perform("rewind", **payload))
-    _print_position(terminal, chat)
-    _print_branch(terminal, (await _chat(terminal)))
+    print_position(terminal, chat)
+    _print_branch(terminal, (await read_chat(terminal)))
 
 
 def _place(chat: Json, word: str) -> dict[str, str]:
@@ -103,28 +114,28 @@ def _place(chat: Json, word: str) -> dict[str, str]:
 async def _checkpoint(terminal: Terminal, words: Words) -> None:
     payload = {"name": words[0]} if words else {}
     await terminal.wait(terminal.client.perform("checkpoint", **payload))
-    chat = await _chat(terminal)
+    chat = await read_chat(terminal)
     head = chat["branches"][chat["branch"]]["head"]
     ids = [id for id, checkpoint in chat["checkpoints"].items() if checkpoint["head"] == head]
     terminal.view.line(f"checkpoint {ids[-1] if ids else ''}; return with: /rewind {words[0] if words else ids[-1]}")
 
 
 async def _checkpoints(terminal: Terminal, words: Words) -> None:
-    for line in checkpoint_lines(await _chat(terminal)) or ["no checkpoints; create one with /checkpoint"]:
+    for line in checkpoint_lines(await read_chat(terminal)) or ["no checkpoints; create one with /checkpoint"]:
         terminal.view.line(line)
 
 
 async def _merge(terminal: Terminal, words: Words) -> None:
-    planned = None if terminal.client.thread is None else (await _chat(terminal)).get("merge")
+    planned = None if terminal.client.thread is None else (await read_chat(terminal)).get("merge")
     if planned and words:
         raise Refused(f"a merge of {planned['source']} is planned; /merge without a branch continues it")
     if planned:
-        chat = await finish_merge(terminal, (await _chat(terminal)))
+        chat = await finish_merge(terminal, (await read_chat(terminal)))
     else:
         source = _required(words, "/merge BRANCH [sequential|interleave|manual|consensus]")
         chat = await merge(terminal, source, words[1] if len(words) > 1 else "sequential")
     if chat is not None:
-        _print_position(terminal, chat)
+        print_position(terminal, chat)
 
 
 async def _model(terminal: Terminal, words: Words) -> None:
@@ -141,7 +152,7 @@ async def _model(terminal: Terminal, words: Words) -> None:
 
 
 async def _cost(terminal: Terminal, words: Words) -> None:
-    metrics = (await _chat(terminal))["metrics"]
+    metrics = (await read_chat(terminal))["metrics"]
     tokens = format_tokens(metrics["inputTokens"], metrics["outputTokens"])
     unpriced = f" (price of {_replies(metrics['unpriced'])} unknown)" if metrics["unpriced"] else ""
     times = f"{metrics['durationMs'] / 1000:.1f} s, slowest {metrics['slowestMs'] / 1000:.1f} s"
@@ -209,21 +220,10 @@ async def _read(terminal: Terminal) -> Record:
     return await terminal.wait(terminal.client.read())
 
 
-async def _chat(terminal: Terminal) -> Json:
-    return (await _read(terminal)).content
-
-
 def _required(words: Words, usage: str) -> str:
     if not words:
         raise Refused(f"usage: {usage}")
     return words[0]
-
-
-def _print_position(terminal: Terminal, chat: Json) -> None:
-    terminal.branch = chat["branch"]
-    head = chat["branches"][chat["branch"]]["head"]
-    turns = chat["messages"][head]["turn"] if head else 0
-    terminal.view.line(f"on {terminal.branch}, after turn {turns}")
 
 
 def _print_branch(terminal: Terminal, chat: Json) -> None:
@@ -243,6 +243,12 @@ COMMANDS: Mapping[str, SlashCommand] = {
             "go back one turn, N turns, to a checkpoint, or to any message; nothing is deleted",
             _rewind,
         ),
+        SlashCommand("/redo", "take back a rewind: go forward to where it came from", redo),
+        SlashCommand(
+            TREE, "draw branches, checkpoints, merges and what was left behind, with all each turn", show_tree
+        ),
+        SlashCommand(SHOW, "print the last turn, another turn of this branch, or any message", show_messages),
+        SlashCommand(HISTORY, "print the last turns of this branch: 10, or N", show_history),
         SlashCommand("/checkpoint [NAME]", "create a checkpoint here", _checkpoint),
         SlashCommand("/checkpoints", "list the checkpoints", _checkpoints),
         SlashCommand("/merge BRANCH [STRATEGY]", "merge a branch: sequential, interleave, manual or consensus", _merge),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from antiphon.cli.frame import UsageError
 from antiphon.cli.options import store_file
 from antiphon.cli.windows.access import open_window
-from antiphon.cli.windows.opening import window_opening
+from antiphon.cli.windows.opening import load_prices, price_file, window_opening
 from antiphon.cli.windows.types import Window, as_client
 from antiphon.threads.toolbox import OfferedTool
 from antiphon.tools.mcp.toolbox import McpTools
@@ -36,7 +36,9 @@ async def open_chat_window(
         async with AsyncExitStack() as stack:
             if options.mcp is not None:
                 boxes.append(await stack.enter_async_context(McpTools(options.servers)))
-            yield await stack.enter_async_context(App(store, toolbox=boxes[-1] if boxes else None))
+            yield await stack.enter_async_context(
+                App(store, prices=load_prices(), toolbox=boxes[-1] if boxes else None)
+            )
 
     if options.mcp is not None and getattr(options, "server", None) is not None:
         raise UsageError("--mcp starts servers of this machine; remove it, or --server")
@@ -44,7 +46,9 @@ async def open_chat_window(
         async with open_app() as app:
             yield app, *_tools_of(boxes)
         return
-    opening = window_opening(options.servers) if stays or options.servers else None
+    prices = price_file()
+    needs_opening = stays or bool(options.servers) or prices is not None
+    opening = window_opening(options.servers, prices) if needs_opening else None
     async with open_window(options, Path(store), open_app, starts=True, opening=opening) as window:
         client = as_client(window)
         if client is not None:

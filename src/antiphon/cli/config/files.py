@@ -2,15 +2,11 @@
 
 import os
 import shlex
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
 from antiphon.cli.frame import UsageError
-
-EDITORS = ("VISUAL", "EDITOR")
-FALLBACKS = ("editor", "nano", "vi")
 
 
 def write_private(path: Path, text: str) -> None:
@@ -45,7 +41,10 @@ def read_text(path: Path) -> str:
 
 def edit_file(path: Path, initial: str) -> None:
     """Open a file in the user's editor and wait; a file that does not exist begins with `initial`."""
-    command = _editor()
+    # Imported here because only changes in an editor need it.
+    from antiphon.cli.input.external_editor import editor_command
+
+    command = editor_command()
     if not os.path.exists(path):
         write_private(path, initial)
     try:
@@ -62,13 +61,3 @@ def split_command(text: str, variable: str) -> list[str]:
         return shlex.split(text)
     except ValueError as error:
         raise UsageError(f"{variable} is not a command: {error}; correct or unset it") from error
-
-
-def _editor() -> list[str]:
-    for name in EDITORS:
-        if words := split_command(os.environ.get(name, ""), name):
-            return words
-    for program in FALLBACKS:
-        if shutil.which(program):
-            return [program]
-    raise UsageError("no editor; set EDITOR, for example EDITOR=nano")

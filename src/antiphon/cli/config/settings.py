@@ -20,6 +20,7 @@ from antiphon.threads import MODES
 ALIAS = "alias"
 ALIAS_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 MODEL = "model"
+EDITING_MODES = ("emacs", "vi")
 LARGEST_USD = 100_000
 
 
@@ -53,6 +54,7 @@ SETTINGS: tuple[UserSetting, ...] = (
     UserSetting("mode", "choice", "what tools of new chats and runs may do without permission", ("chat", "run"), MODES),
     UserSetting("max-cost", "number", "maximum cost in USD of a message of new chats, and of new runs",
                 ("chat", "run"), low=0.0001, high=LARGEST_USD),
+    UserSetting("editing-mode", "choice", "keys of the line editor (default: of ~/.inputrc)", ("chat",), EDITING_MODES),
     UserSetting("plain", "flag", "print plain text as it arrives", ("chat",)),
     UserSetting("thinking", "flag", "show the thinking of the model", ("chat",)),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from antiphon.app import App
-from antiphon.cli.debate.environment import announce, load_prices, open_models, open_output, price_file
+from antiphon.cli.debate.environment import announce, open_models, open_output
 from antiphon.cli.debate.options import EXAMPLES, add_options, debate_settings, format_problems
 from antiphon.cli.debate.start import find_debate, prepare, refuse_settings
 from antiphon.cli.default_model import ModelChoice
@@ -15,7 +15,7 @@ from antiphon.cli.exports import check_target, write_export
 from antiphon.cli.frame import CliCommand, UsageError
 from antiphon.cli.options import store_file, used_flags
 from antiphon.cli.windows.access import open_window
-from antiphon.cli.windows.opening import window_opening
+from antiphon.cli.windows.opening import load_prices, price_file, window_opening
 from antiphon.cli.windows.remote import explain_loss, refuse_local_options
 from antiphon.debate import InvalidConfig
 

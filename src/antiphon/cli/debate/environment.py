@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from antiphon.cli.debate.plain_view import DebateOutput, JsonDebateView, PlainDebateView, QuietDebateView
@@ -14,7 +13,6 @@ from antiphon.cli.frame import UsageError
 from antiphon.cli.render.plain import can_draw
 from antiphon.debate import complete, reference
 from antiphon.providers import Models, Prices
-from antiphon.providers.prices import default_path
 
 
 def announce(choice: ModelChoice) -> str:
@@ -47,18 +45,6 @@ async def _check_models(models: Models, config: Mapping[str, Any], prices: Price
             raise UsageError(
                 f"the price of {name!r} is unknown, so the cost limit cannot be enforced; add it to a file for --prices"
             )
-
-
-def price_file(file: Path | None) -> Path | None:
-    """Return a price file, or the default one if it exists."""
-    path = file or default_path()
-    return path if file is not None or path.is_file() else None
-
-
-def load_prices(file: Path | None) -> Prices:
-    """Load the prices of a file, or of the default file if it exists."""
-    path = price_file(file)
-    return Prices() if path is None else Prices.load(path)
 
 
 def open_output(options: argparse.Namespace) -> DebateOutput:

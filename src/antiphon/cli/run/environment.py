@@ -11,7 +11,7 @@ from typing import Any
 from antiphon.app import App
 from antiphon.cli.run.spec import RunSpec, run_models
 from antiphon.cli.windows.access import open_window
-from antiphon.cli.windows.opening import window_opening
+from antiphon.cli.windows.opening import load_prices, price_file, window_opening
 from antiphon.cli.windows.types import Window, as_client, models_of
 from antiphon.paths import store_files, undo_path
 from antiphon.threads.toolbox import Toolbox, tools_to_json
@@ -60,9 +60,9 @@ async def open_environment(options: argparse.Namespace, store: Path, spec: RunSp
         async def open_app() -> AsyncIterator[App]:
             async with AsyncExitStack() as tools:
                 boxes.append(await _toolbox(tools, folder, servers, undo, store))
-                yield await tools.enter_async_context(App(store, toolbox=boxes[-1][0], undo=undo))
+                yield await tools.enter_async_context(App(store, prices=load_prices(), toolbox=boxes[-1][0], undo=undo))
 
-        opening = window_opening(servers)
+        opening = window_opening(servers, price_file())
         opened = open_window(options, store, open_app, starts=True, releases=True, opening=opening)
         window = await stack.enter_async_context(opened)
         models = models_of(window)

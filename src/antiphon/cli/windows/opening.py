@@ -8,7 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.client.starting import server_environment
+from antiphon.providers.prices import Prices, default_path
 from antiphon.tools.mcp.config import VARIABLE, CommandServer, Server
+
+
+def price_file(file: Path | None = None) -> Path | None:
+    """Return a price file, or the default one if it exists."""
+    path = file or default_path()
+    return path if file is not None or path.is_file() else None
+
+
+def load_prices(file: Path | None = None) -> Prices:
+    """Load the prices of a file, or of the default file if it exists."""
+    path = price_file(file)
+    return Prices() if path is None else Prices.load(path)
 
 
 def window_opening(

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from antiphon.threads.export.graph import GraphBlock
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:
@@ -100,7 +102,7 @@ class Turn:
     color: str | None = None
 
 
-Block = Heading | Words | Note | Strong | Quote | CodeBlock | Folded | ImageBlock | Table | Turn
+Block = Heading | Words | Note | Strong | Quote | CodeBlock | Folded | ImageBlock | Table | GraphBlock | Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from antiphon.threads.export.document import (
     Turn,
     Words,
 )
+from antiphon.threads.export.graph import GraphBlock, graph_svg
 
 CODE = re.compile(r"^```[^\n`]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 PICTURE = re.compile(r"image/(png|jpeg|gif|webp)")
@@ -48,6 +49,14 @@ th, td { padding: .25rem .8rem .25rem 0; text-align: left; }
 .bar { display: inline-block; height: .7rem; vertical-align: middle; }
 .note, summary { color: var(--faint); font-style: italic; }
 img { max-width: 100%; }
+div.graph { overflow-x: auto; }
+.graph text { font: 14px/1 system-ui, sans-serif; fill: var(--ink); }
+.graph text.left, .graph text.gap { fill: var(--faint); }
+.graph path { fill: none; stroke: var(--faint); stroke-width: 2; }
+.graph path.joins { stroke-dasharray: 4 3; }
+.graph circle { fill: var(--ink); stroke: var(--ink); stroke-width: 2; }
+.graph circle.left { fill: var(--paper); stroke: var(--faint); }
+.graph circle.current { fill: #2f7de1; stroke: #2f7de1; }
 @media print {
   :root { --ink: #000; --paper: #fff; --said: #fff; }
   body { margin: 0; max-width: none; } article, tr { break-inside: avoid; } h2 { break-after: avoid; }
@@ -90,6 +99,8 @@ def _block(block: Block) -> Iterator[str]:
             yield _image(block)
         case Table():
             yield _table(block)
+        case GraphBlock():
+            yield f'<div class="graph">{graph_svg(block)}</div>\n'
         case Turn():
             yield from _turn(block)
 

@@ -1,7 +1,7 @@
 """Documents as Markdown."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from antiphon.threads.export.document import (
     Bar,
@@ -19,6 +19,7 @@ from antiphon.threads.export.document import (
     Turn,
     Words,
 )
+from antiphon.threads.export.graph import GraphBlock, graph_lines
 
 FENCE = re.compile(r"`{3,}")
 BAR_CELLS = 20
@@ -29,9 +30,12 @@ def to_markdown(document: Document) -> str:
     lines = [f"# {_one_line(document.title)}", ""]
     lines += [f"- {name}: {_one_line(value)}" for name, value in document.facts]
     lines += [""] if document.facts else []
-    for block in document.blocks:
-        lines += _block(block)
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join(lines) + "\n" + blocks_to_markdown(document.blocks)
+
+
+def blocks_to_markdown(blocks: Sequence[Block]) -> str:
+    """Write a part of a document as Markdown."""
+    return "\n".join(line for block in blocks for line in _block(block)).rstrip() + "\n"
 
 
 def _block(block: Block) -> Iterator[str]:
@@ -55,6 +59,8 @@ def _block(block: Block) -> Iterator[str]:
             yield from (f"![{media_type}]({url or 'inline'})", "")
         case Table():
             yield from (*_table(block), "")
+        case GraphBlock(_, rows):
+            yield from (*_fenced("\n".join(graph_lines(rows)), "text"), "")
         case Turn(speaker, blocks, note):
             yield from (f"### {_one_line(speaker)}{f' · {note}' if note else ''}", "")
             for inner in blocks:
