@@ -13,7 +13,7 @@ from tests.fixtures.local_server import windows_on
 from tests.fixtures.screen import Screen
 from tests.fixtures.scripted_team import calls, says, script
 
-ASKED = "e: show again > "
+ASKED = "allow? > "
 PROMPT = "\n> "
 LEFT = "left; it continues; watch it again with: antiphon attach "
 BEGUN = "It begins. "

@@ -94,7 +94,7 @@ def test_permission_is_asked_for_here_and_holds_there(tmp_path: Path) -> None:
     with served(tmp_path) as remote:
         words = (*RULES, "-m", writer(tmp_path), "--server", remote.address, "Write")
         with Screen(*words, columns=100) as screen:
-            question = screen.until("e: show again > ")
+            question = screen.until("allow? > ")
             screen.type("a")
             shown, code = screen.end()
 

@@ -11,7 +11,7 @@ from tests.fixtures.command import antiphon
 from tests.fixtures.screen import Screen
 from tests.fixtures.scripted_team import calls, says, script
 
-ASKED = "e: show again > "
+ASKED = "allow? > "
 PROMPT = "\n> "
 TOPIC = "Should a city close its centre to private cars?"
 BEGUN = "It begins. "

@@ -80,7 +80,7 @@ def test_a_reply_that_was_lost_is_resumed(unpack_file: Callable[[str], Path], na
 
 def test_a_permission_that_was_asked_for_expires(unpack_file: Callable[[str], Path]) -> None:
     async def main(app: App, id: str) -> Any:
-        await until(app.chats.follow(id), lambda activity: activity.kind == "tools_answered")
+        await until(app.chats.follow(id), lambda activity: activity.kind == "reply_failed")
         return (await app.runtime.snapshot(id))["context"]["permissionExpired"]
 
     assert run_on_thread(unpack_file("chat-waiting"), main) is True

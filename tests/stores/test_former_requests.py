@@ -109,7 +109,7 @@ def test_a_request_for_permission_of_version_1_expires_with_its_process(tmp_path
     on_store(tmp_path, main)
 
 
-def test_a_run_of_version_1_with_two_waiting_agents_is_answered_resumed_and_done(tmp_path: Path) -> None:
+def test_a_run_of_version_1_with_two_waiting_agents_asks_again_when_it_is_resumed(tmp_path: Path) -> None:
     async def main(app: App, box: Nothing) -> None:
         id = IDS["waiting_both"]
         await app.threads.until_idle(id)
@@ -117,18 +117,27 @@ def test_a_run_of_version_1_with_two_waiting_agents_is_answered_resumed_and_done
         assert request.address == BLUE
         await app.threads.answer(id, "light", request=request.id)
         await app.runs.resume(id)
+        assert await app.threads.until_idle(id) == "waiting"
+        (request,) = await app.threads.requests(id)
+        assert request.address == RED
+        await app.threads.answer(id, decision="allow", request=request.id)
 
         assert await app.threads.until_idle(id) == "completed"
+        assert [call.name for call in box.calls] == ["write_file"]
 
     on_store(tmp_path, main)
 
 
-def test_a_chat_of_version_1_that_waited_goes_on(tmp_path: Path) -> None:
+def test_a_chat_of_version_1_that_waited_asks_again_and_goes_on(tmp_path: Path) -> None:
     async def main(app: App, box: Nothing) -> None:
         id = IDS["waiting_chat"]
         await app.threads.until_idle(id)
         await app.threads.resume(id)
+        assert await app.threads.until_idle(id) == "waiting"
+        (request,) = await app.threads.requests(id)
+        await app.threads.answer(id, decision="deny", request=request.id)
 
         assert await app.threads.until_idle(id) == "completed"
+        assert box.calls == []
 
     on_store(tmp_path, main)
