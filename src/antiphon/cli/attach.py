@@ -9,8 +9,8 @@ import sys
 from importlib import import_module
 
 from antiphon.cli.frame import CliCommand
-from antiphon.cli.lookup import CURRENT, ID_HELP, LAST, LISTS, find_thread, latest_with, next_command
-from antiphon.cli.options import add_json, add_server, add_store
+from antiphon.cli.lookup import CURRENT, LISTS, find_thread, latest_with, next_command
+from antiphon.cli.options import ID_HELP, LAST, add_json, add_server, add_store
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.windows.access import open_records

@@ -8,8 +8,7 @@ from dataclasses import asdict
 from time import time
 
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED, print_error, print_lines
-from antiphon.cli.lookup import TREE_HELP
-from antiphon.cli.options import Subcommands, existing_store
+from antiphon.cli.options import TREE_HELP, Subcommands, existing_store
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import format_size, plural

@@ -4,15 +4,13 @@ from dataclasses import replace
 from typing import Protocol
 
 from antiphon.cli.frame import UsageError
+from antiphon.cli.options import LAST
 from antiphon.cli.windows.types import AnyLibrary
 from antiphon.threads.errors import UnknownThread, WrongKind
 from antiphon.threads.kinds import ThreadView
 from antiphon.threads.library import INTERRUPTED
 
 MOST_LISTED = 5
-LAST = "last"
-ID_HELP = "an id, a prefix of it, or: last"
-TREE_HELP = "a tree: its id, or: last"
 # The commands that list threads of a kind, continue one and create one.
 LISTS = {None: "threads", "chat": "threads", "run": "runs", "debate": "debates"}
 CONTINUES = {"chat": "antiphon chat --thread", "run": "antiphon run --resume", "debate": "antiphon debate --resume"}

@@ -8,6 +8,9 @@ from typing import Any
 from antiphon.cli.frame import UsageError
 from antiphon.paths import store_path
 
+LAST = "last"
+ID_HELP = "an id, a prefix of it, or: last"
+TREE_HELP = "a tree: its id, or: last"
 Handler = Callable[[argparse.Namespace], int]
 
 

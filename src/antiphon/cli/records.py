@@ -14,8 +14,8 @@ from typing import Any, cast
 
 from antiphon.cli.exports import branch_text, export_text, write_export
 from antiphon.cli.frame import DONE, UsageError, print_lines
-from antiphon.cli.lookup import ID_HELP, ListedThread, find_thread, next_command
-from antiphon.cli.options import Subcommands, add_server, positive_int
+from antiphon.cli.lookup import ListedThread, find_thread, next_command
+from antiphon.cli.options import ID_HELP, Subcommands, add_server, positive_int
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_line, sanitize_lines
 from antiphon.cli.windows.access import open_records

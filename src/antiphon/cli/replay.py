@@ -10,8 +10,7 @@ from typing import Any
 
 from antiphon.app import reindex, replay_journals
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED, UsageError, print_error, print_lines
-from antiphon.cli.lookup import TREE_HELP
-from antiphon.cli.options import Subcommands, existing_store
+from antiphon.cli.options import TREE_HELP, Subcommands, existing_store
 from antiphon.cli.render.progress import Progress
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import plural

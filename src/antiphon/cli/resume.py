@@ -8,9 +8,9 @@ import asyncio
 import sys
 
 from antiphon.cli.frame import CliCommand
-from antiphon.cli.lookup import ID_HELP, UNFINISHED, find_thread, latest_with
+from antiphon.cli.lookup import UNFINISHED, find_thread, latest_with
 from antiphon.cli.main import dispatch
-from antiphon.cli.options import add_no_server, add_store
+from antiphon.cli.options import ID_HELP, add_no_server, add_store
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.windows.access import open_records

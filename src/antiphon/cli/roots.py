@@ -8,9 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from antiphon.cli.frame import UsageError, print_lines
-from antiphon.cli.lookup import LAST as LAST
-from antiphon.cli.lookup import TREE_HELP as TREE_HELP
-from antiphon.cli.options import Subcommands, existing_store, positive_int
+from antiphon.cli.options import TREE_HELP, Subcommands, existing_store, positive_int
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import format_time, plural

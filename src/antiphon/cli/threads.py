@@ -5,8 +5,8 @@ import asyncio
 
 from antiphon.cli.chats import import_chat
 from antiphon.cli.frame import DONE, FAILED, CliCommand, print_lines
-from antiphon.cli.lookup import ID_HELP, find_thread, settle
-from antiphon.cli.options import Subcommands, add_server, run_subcommand
+from antiphon.cli.lookup import find_thread, settle
+from antiphon.cli.options import ID_HELP, Subcommands, add_server, run_subcommand
 from antiphon.cli.records import (
     add_after,
     add_export,

@@ -9,8 +9,8 @@ from typing import Any
 
 from antiphon.app import open_library
 from antiphon.cli.frame import DONE, FAILED, print_error, print_lines
-from antiphon.cli.lookup import ID_HELP, LAST, LISTS, find_thread
-from antiphon.cli.options import Subcommands, existing_store
+from antiphon.cli.lookup import LISTS, find_thread
+from antiphon.cli.options import ID_HELP, LAST, Subcommands, existing_store
 from antiphon.cli.render.text_width import clip, escape_invisible
 from antiphon.cli.render.units import format_time, plural
 from antiphon.cli.roots import confirm

@@ -54,7 +54,7 @@ def test_what_is_piped_in_is_asked_after_the_prompt(tmp_path, capsys, monkeypatc
     main(["threads", "search", "the words"])
 
     assert code == 0
-    assert "Count the words (completed, 1 turn" in capsys.readouterr().out
+    assert "Count the words (chat, completed, 1 turn" in capsys.readouterr().out
 
 
 def test_a_reply_that_fails_ends_with_one_and_says_why(tmp_path, capsys):
@@ -222,7 +222,7 @@ def test_a_store_that_another_process_runs_is_not_shared(tmp_path, capsys):
 
     out, err = capsys.readouterr()
     assert (refused, listed, cut) == (1, 0, 130)
-    assert "Hello (running" in out
+    assert "Hello (chat, running" in out
     assert str(os.environ["ANTIPHON_STORE"]) in err
 
 

@@ -5,6 +5,7 @@ import asyncio
 import sys
 
 from antiphon.cli.chat.client import ChatClient
+from antiphon.cli.chat.composition import ChatRequest
 from antiphon.cli.chat.session import chat_view
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED
 from antiphon.cli.input.signals import Signals
@@ -28,6 +29,7 @@ def attach(options: argparse.Namespace, id: str) -> int:
 async def _watch(options: argparse.Namespace, id: str, *, has_user: bool) -> int | None:
     """Print the reply to its end; return the exit code, or None if the conversation is to be continued."""
     options.thinking = False
+    options.request = ChatRequest(None)
     view = chat_view(options, is_question=not has_user)
     output = JsonOutput(sys.stdout) if options.json else None
     async with open_attached(options) as window:

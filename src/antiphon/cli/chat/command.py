@@ -6,8 +6,16 @@ from pathlib import Path
 
 from antiphon.cli.chat.composition import compose_request
 from antiphon.cli.frame import CliCommand, UsageError
-from antiphon.cli.lookup import ID_HELP
-from antiphon.cli.options import add_json, add_server, add_store, positive_int, positive_number, store_file, used_flags
+from antiphon.cli.options import (
+    ID_HELP,
+    add_json,
+    add_server,
+    add_store,
+    positive_int,
+    positive_number,
+    store_file,
+    used_flags,
+)
 from antiphon.cli.windows.early import start_early
 from antiphon.threads import MODES
 

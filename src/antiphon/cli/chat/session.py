@@ -14,8 +14,8 @@ from antiphon.cli.config.settings import load_config
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.foreign_models import allow_models
 from antiphon.cli.input.lines import EditingKeys, LineInput
-from antiphon.cli.lookup import LAST, find_thread
-from antiphon.cli.options import store_file
+from antiphon.cli.lookup import find_thread
+from antiphon.cli.options import LAST, store_file
 from antiphon.cli.render.plain import HeldView, NullView, PlainView, TextView, can_draw
 from antiphon.cli.windows.access import is_from_file
 from antiphon.threads.foreign_models import needs_naming

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.cli.default_model import SCRIPTED, ModelChoice, choose_model, context_limit, resolve_model
-from antiphon.cli.lookup import ID_HELP
-from antiphon.cli.options import add_server, add_store
+from antiphon.cli.options import ID_HELP, add_server, add_store
 from antiphon.cli.render.units import plural
 from antiphon.cli.windows.remote import choose_remote_model
 from antiphon.debate import FORMATS, POSITIONS, FieldProblem, InvalidConfig, problems_with

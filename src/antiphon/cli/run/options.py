@@ -10,8 +10,7 @@ from antiphon.agents.plans import BadPlan, load_plan
 from antiphon.cli.config.settings import load_config
 from antiphon.cli.default_model import ModelChoice, choose_model, resolve_model
 from antiphon.cli.frame import UsageError
-from antiphon.cli.lookup import ID_HELP
-from antiphon.cli.options import add_json, add_server, add_store, positive_int, positive_number
+from antiphon.cli.options import ID_HELP, add_json, add_server, add_store, positive_int, positive_number
 from antiphon.cli.render.plain import PlainView
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.run.agents import FOLDER
