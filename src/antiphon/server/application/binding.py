@@ -36,7 +36,7 @@ class BoundCall:
     arguments: dict[str, Any]
 
     async def run(self) -> Any:
-        """BoundCall the function, after those that its arguments depend on."""
+        """Call the function, after those that its arguments depend on."""
         ready = {
             name: await value.run() if isinstance(value, BoundCall) else value for name, value in self.arguments.items()
         }
