@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from antiphon.cli.frame import CliCommand, print_lines
 from antiphon.cli.local_models import add, install, remove
@@ -48,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def _list(options: argparse.Namespace) -> int:
     models = list_models()
     if options.json:
-        return print_lines([json.dumps([_record(row) for row in models], indent=2)])
+        return print_lines([json.dumps([row.to_json() for row in models], indent=2)])
     usable = [row for row in models if row.usable]
     listed = usable if options.all else [row for provider in _by_provider(usable) for row in provider[:FEW]]
     cells = max(width(row.reference) for row in models if row in listed or not row.usable)
@@ -75,18 +74,6 @@ def _price(price: Price | None) -> str:
     if price is None:
         return ""
     return f"{price.input} / {price.output}" if price.input or price.output else "free"
-
-
-def _record(row: ModelListing) -> dict[str, Any]:
-    price = None if row.price is None else {"input": str(row.price.input), "output": str(row.price.output)}
-    return {
-        "reference": row.reference,
-        "usable": row.usable,
-        "why": row.why,
-        "note": row.note,
-        "price": price,
-        "window": row.window,
-    }
 
 
 COMMAND = CliCommand(

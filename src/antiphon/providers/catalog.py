@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from typing import Any
 
 from antiphon.providers.base import Model
 from antiphon.providers.errors import ProviderError
@@ -46,6 +47,18 @@ class ModelListing:
     note: str = ""
     # Tokens of a request and its reply, as far as they are known.
     window: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the model as JSON."""
+        price = None if self.price is None else {"input": str(self.price.input), "output": str(self.price.output)}
+        return {
+            "reference": self.reference,
+            "usable": self.usable,
+            "why": self.why,
+            "note": self.note,
+            "price": price,
+            "window": self.window,
+        }
 
 
 def list_models(

@@ -1,13 +1,12 @@
 """Routes of the things that threads are made of: models, agents and tools."""
 
 import asyncio
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from antiphon.agents.files import default_agents
-from antiphon.providers.catalog import ModelListing, list_models
+from antiphon.providers.catalog import list_models
 from antiphon.server.context import Context
 from antiphon.server.contracts import Routes, json_response
 from antiphon.server.replies import AgentList, ModelList, ToolList
@@ -23,20 +22,7 @@ async def read_models(context: Context) -> Response:
     """A provider that cannot be used has one row with the reason."""
     keys = ServedKeys() if context.local is None else WindowKeys(context.local.windows)
     rows = await asyncio.to_thread(list_models, keys)  # it may ask a local server
-    return json_response({"items": [model_row(row) for row in rows]})
-
-
-def model_row(row: ModelListing) -> dict[str, Any]:
-    """Return a model of a list as JSON."""
-    price = None if row.price is None else {"input": str(row.price.input), "output": str(row.price.output)}
-    return {
-        "reference": row.reference,
-        "usable": row.usable,
-        "why": row.why,
-        "note": row.note,
-        "price": price,
-        "window": row.window,
-    }
+    return json_response({"items": [row.to_json() for row in rows]})
 
 
 @routes.add("GET", "/agents", "Agents of runs that name none", gives=AgentList)

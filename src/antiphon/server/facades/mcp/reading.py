@@ -7,7 +7,6 @@ from antiphon.providers.catalog import list_models
 from antiphon.server.facades.mcp.calls import McpCall
 from antiphon.server.facades.mcp.outcomes import describe_request
 from antiphon.server.facades.mcp.schemas import check_range
-from antiphon.server.routes.catalog import model_row
 from antiphon.threads.pages import view_to_json
 
 PAGE = 20
@@ -28,7 +27,7 @@ class ToolOutput(NamedTuple):
 async def read_models(call: McpCall, arguments: dict[str, Any]) -> ToolOutput:
     """Return the models that can be used, or all."""
     rows = await asyncio.to_thread(list_models)  # it may ask a local server
-    items = [model_row(row) for row in rows if row.usable or not arguments.get("usable", True)]
+    items = [row.to_json() for row in rows if row.usable or not arguments.get("usable", True)]
     lines = [f"{item['reference']}  {item['note']}".rstrip() for item in items]
     return ToolOutput("\n".join(lines) or "No model can be used here.", {"items": items})
 
