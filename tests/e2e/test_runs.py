@@ -487,7 +487,7 @@ def test_a_run_that_has_ended_can_be_run_again(pages: Pages, server: LiveServer,
     expect(timeline(app).get_by_role("heading", name="Not done")).to_have_count(2)
 
 
-def test_a_run_is_resumed_after_the_server_was_started_again(
+def test_a_run_asks_again_when_it_is_resumed_after_the_server_was_started_again(
     pages: Pages, script: Script, free_port: int, tmp_path: Path
 ) -> None:
     with workshop(tmp_path, free_port) as server:
@@ -499,8 +499,11 @@ def test_a_run_is_resumed_after_the_server_was_started_again(
         app.button("Resume").click()
 
         expect(timeline(app)).to_contain_text("Resumed")
-        expect(timeline(app)).to_contain_text("The note is there.")
         expect(app.button("Resume")).to_have_count(0)
+        assert note(tmp_path) == ""
+        ask_card(app).get_by_role("button", name="Allow once").click()
+        expect(timeline(app)).to_contain_text("The note is there.")
+        assert note(tmp_path) == "one\ntwo\n"
 
 
 def test_a_run_that_needs_the_person_is_first_in_the_list(pages: Pages, server: LiveServer, script: Script) -> None:
