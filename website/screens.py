@@ -35,7 +35,7 @@ def take(page: Page, name: str, place: str) -> None:
     """Open a place of the app and take its picture."""
     page.goto(place)
     page.wait_for_selector("main")
-    page.wait_for_function("document.fonts.status === 'loaded'")
+    page.evaluate("() => document.fonts.ready.then(() => true)")  # a function to poll is refused by the page's policy
     page.wait_for_timeout(1_000)  # until what is loaded by parts is drawn
     page.screenshot(path=IMAGES / f"{name}.png")
 
