@@ -557,7 +557,7 @@ def test_words_to_the_agents_are_taken_while_they_work(pages: Pages, server: Liv
     field.press("Enter")
 
     expect(field).to_have_value("")
-    expect(app.page.get_by_label("Words for the next turn")).to_contain_text("For the next turn: Keep it short")
+    expect(app.page.get_by_label("Words that no agent has read")).to_contain_text("Keep it short")
     with server.client() as client:
         (row,) = client.get("/threads?kind=run")["items"]
         journal = json.dumps(client.get(f"/actors/{row['id']}/journal?limit=500"))

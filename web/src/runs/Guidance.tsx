@@ -22,10 +22,10 @@ export function Guidance({ isTask, waiting, onSay }: Props) {
   return (
     <div className="run-words">
       {waiting.length === 0 ? null : (
-        <ul className="run-waiting-words" aria-label="Words for the next turn">
+        <ul className="run-waiting-words" aria-label="Words that no agent has read">
           {waiting.map((words, index) => (
             <li key={index}>
-              <span>For the next turn:</span> {words}
+              <span>Not read by an agent yet:</span> {words}
             </li>
           ))}
         </ul>
@@ -40,7 +40,7 @@ export function Guidance({ isTask, waiting, onSay }: Props) {
         <textarea
           className="field"
           aria-label={isTask ? 'Task' : 'Guidance for the agents'}
-          placeholder={isTask ? 'What is to be done?' : 'Tell the agents something; the next turn hears it'}
+          placeholder={isTask ? 'What is to be done?' : 'Tell the agents something'}
           rows={1}
           value={text}
           onChange={(event) => setText(event.target.value)}
