@@ -49,7 +49,8 @@ def served(folder: Path, *words: str, has_tools: bool = True, port: str = "0") -
     workspace.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "antiphon", "serve", "--port", port, "--any-model", *words]
     command += ["--store", str(folder / "there.db"), *(("--workspace", str(workspace)) if has_tools else ())]
-    environment = {**os.environ, "ANTIPHON_SERVER_TOKEN": TOKEN}
+    # A model that is installed on this machine would be chosen, and it does not play a script.
+    environment = {**os.environ, "ANTIPHON_SERVER_TOKEN": TOKEN, "ANTIPHON_MODELS": str(folder / "no-models")}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         address = process.stdout.readline().partition("/?")[0]
