@@ -84,7 +84,9 @@ def existing_store(options: argparse.Namespace) -> Path:
     if path.is_dir():
         raise UsageError(f"{path} is a folder, not a store; choose another with --store or ANTIPHON_STORE")
     if not path.is_file():
-        raise UsageError(f"{path}: store not found; choose another with --store or ANTIPHON_STORE")
+        raise UsageError(
+            f"{path}: store not found; choose another with --store or ANTIPHON_STORE, or begin with: antiphon chat"
+        )
     return path
 
 
