@@ -64,7 +64,13 @@ def test_nothing_that_a_model_says_is_obeyed_or_taken_for_markup():
 
 def test_a_round_is_printed_once_and_stays():
     shown = speaking("Words")
-    said = {"participantId": "for", "content": "Some **bold** words", "tokensUsed": 7, "cost": "0.5", "latencyMs": 1500}
+    said = {
+        "participantId": "for",
+        "content": "Some **bold** <i>words</i>",
+        "tokensUsed": 7,
+        "cost": "0.5",
+        "latencyMs": 1500,
+    }
     failed = {"participantId": "against", "failed": True, "error": {"message": "too busy"}}
     one = {**recorded("opening", 1), "responses": [said, failed]}
     file = io.StringIO()
@@ -77,7 +83,7 @@ def test_a_round_is_printed_once_and_stays():
 
     text = ESCAPES.sub("", file.getvalue())
     assert text.count("Openings ──") == 1
-    assert "Some bold words" in text
+    assert "Some bold <i>words</i>" in text
     assert "7 tokens · $0.50 · 1.5 s" in text
     assert "did not answer: too busy" in text
 

@@ -8,7 +8,6 @@ from typing import Any
 from rich.color import Color, ColorParseError
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.markdown import Markdown
 from rich.panel import Panel
 from rich.rule import Rule
 from rich.table import Table
@@ -17,6 +16,7 @@ from rich.text import Text
 from antiphon.cli.debate import format as formatting
 from antiphon.cli.debate.plain_view import Tone, next_step
 from antiphon.cli.debate.state import DebateState
+from antiphon.cli.render.markdown import ReplyMarkdown
 from antiphon.cli.render.text_width import clip, sanitize_line, sanitize_lines, width, wrap
 from antiphon.cli.render.units import plural
 from antiphon.debate.export import failure_reason, interjections, round_title
@@ -104,7 +104,7 @@ class LiveDebateView:
             self._print(Text(sanitize_line(formatting.decision(debate)), style="bold"))
             self._print(*(self._styled_text(row) for row in formatting.score_table(debate, self._console.width - 1)))
             self._print(*(Text(sanitize_line(text)) for text in formatting.format_evaluations(debate)))
-            self._print(Markdown(sanitize_lines(str(debate.verdict["reasoning"])), hyperlinks=False))
+            self._print(ReplyMarkdown(sanitize_lines(str(debate.verdict["reasoning"]))))
             if references := formatting.format_references(debate):
                 self._print(Text(sanitize_line(references), style="dim"))
         self._print(self._styled_text(formatting.track(debate, self._console.width - 1)))
@@ -217,7 +217,7 @@ class LiveDebateView:
             )
         tokens = plural(response["tokensUsed"], "token")
         facts = f"{tokens} · {format_usd(response['cost'])} · {response['latencyMs'] / 1000:.1f} s"
-        text = Markdown(sanitize_lines(response["content"]), hyperlinks=False)
+        text = ReplyMarkdown(sanitize_lines(response["content"]))
         return Group(name, text, Text(facts, style="dim"))
 
     def _print(self, *parts: RenderableType) -> None:

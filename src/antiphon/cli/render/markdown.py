@@ -1,7 +1,9 @@
 """Markdown on a terminal: words are never split, code is not reflowed, and a table that is too wide becomes a list."""
 
+from collections.abc import Iterator
 from typing import ClassVar
 
+from markdown_it.token import Token
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import CodeBlock, Markdown, MarkdownElement, TableElement
@@ -11,11 +13,12 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from antiphon.cli.render.markdown_stream import MarkdownBlock, markdown_parser
+from antiphon.cli.render.markdown_stream import DEEPEST, MarkdownBlock, markdown_parser
 
 PROSE_COLUMNS = 100
 UNLIMITED = 100_000  # columns of code that is printed as it is
 CODE_THEME = "ansi_dark"
+COLUMNS_PER_LEVEL = 4  # of nested Markdown: two for its mark, two for its text
 
 
 class UnwrappedCode(CodeBlock):
@@ -63,6 +66,17 @@ class ReplyMarkdown(Markdown):
     def __init__(self, text: str) -> None:
         super().__init__(text, hyperlinks=False)
         self.parsed = markdown_parser().parse(text)
+        for token in self.parsed:
+            if token.children:
+                token.children = list(_without_autolinks(token.children))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        depth = max((token.level for token in self.parsed), default=0)
+        # What is nested deeper has no columns left, or was dropped by the parser.
+        if depth > min(options.max_width // COLUMNS_PER_LEVEL, DEEPEST - 1):
+            yield Text(self.markup)
+        else:
+            yield from super().__rich_console__(console, options)
 
 
 def block_lines(console: Console, block: MarkdownBlock) -> list[list[Segment]]:
@@ -77,6 +91,18 @@ def render_lines(console: Console, renderable: Text | Markdown, columns: int) ->
     lines = [_strip(line) for line in console.render_lines(renderable, options, pad=False)]
     numbers = [number for number, line in enumerate(lines) if line]
     return lines[numbers[0] : numbers[-1] + 1] if numbers else []
+
+
+def _without_autolinks(tokens: list[Token]) -> Iterator[Token]:
+    """Yield tokens without the links whose text is their address."""
+    is_inside = False
+    for token in tokens:
+        if token.type == "link_open" and token.markup == "autolink":
+            is_inside = True
+        elif token.type == "link_close" and is_inside:
+            is_inside = False
+        else:
+            yield token
 
 
 def _strip(line: list[Segment]) -> list[Segment]:

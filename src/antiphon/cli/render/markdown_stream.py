@@ -17,11 +17,12 @@ from markdown_it.token import Token
 FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 LISTS = ("bullet_list_open", "ordered_list_open")
 # Blocks that can go on after a blank line.
-OPEN_ENDED = (*LISTS, "code_block", "html_block")
+OPEN_ENDED = (*LISTS, "code_block")
 BlockKind = Literal["prose", "code", "table"]
 KINDS: dict[str, BlockKind] = {"fence": "code", "code_block": "code", "table_open": "table"}
 LONGEST_FENCE = 60  # lines
 LONGEST_LIST = 30  # lines
+DEEPEST = 40  # levels of tokens; the parser drops what is nested deeper
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,5 +163,9 @@ class MarkdownStream:
 
 
 def markdown_parser() -> MarkdownIt:
-    """Return the parser of replies; definitions of links are shown, since the links may be in other blocks."""
-    return MarkdownIt().enable(["table", "strikethrough"]).disable("reference")
+    """Return the parser of replies.
+
+    Definitions of links are shown, since the links may be in other blocks, and tags of HTML are text.
+    """
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST})
+    return parser.enable(["table", "strikethrough"]).disable("reference")
