@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon import assign, cancel, create_machine, emit, from_task, raise_
+from antiphon import assign, cancel, create_machine, emit, from_task, raise_, send_parent, send_to
 from antiphon.runtime.encoding import encode
 from antiphon.runtime.errors import Quarantined, ReplayDiffers, StepFailed
 from antiphon.runtime.machines import chart_hash
@@ -372,3 +372,27 @@ def test_entry_to_an_actor_that_is_not_there_is_a_difference(tmp_path):
     with pytest.raises(ReplayDiffers, match="step 1 "):
         asyncio.run(loaded(tmp_path / "s", parent("d")))
     assert "no actor 'c'" in asyncio.run(loaded(tmp_path / "s", parent("d"), accept=True)).warnings[1]
+
+
+def test_a_step_counts_although_another_actor_ignores_what_it_sends(tmp_path):
+    """The child passes an event on and stays as it is; the parent changes, and its answer is ignored by the child."""
+    child = create_machine({"id": "child", "on": {"PASS": {"actions": send_parent({"type": "PASSED"})}}})
+    count = assign({"n": lambda context, event: context["n"] + 1})
+    config = {
+        "id": "parent",
+        "context": {"n": 0},
+        "invoke": {"src": "child", "id": "kid"},
+        "on": {"PASSED": {"actions": [count, send_to("kid", {"type": "IGNORED"})]}},
+    }
+    parent = create_machine(config, actors={"child": child})
+
+    async def main():
+        async with Runtime(SqliteStore(tmp_path / "a.db"), [parent]) as host:
+            await host.create("parent", root="a")
+            receipts = [await host.send("a", {"type": "PASS"}, to="kid") for _ in range(2)]
+            ignored = await host.send("a", {"type": "IGNORED"}, to="kid")
+        async with Runtime(SqliteStore(tmp_path / "a.db"), [parent]) as host:
+            snapshot = await host.snapshot("a")
+        return [receipt.status for receipt in receipts], ignored.status, snapshot["context"]
+
+    assert asyncio.run(main()) == (["accepted", "accepted"], "rejected", {"n": 2})

@@ -94,6 +94,21 @@ def test_events_are_forwarded_and_finalized_after_a_restart():
     assert run(lambda: load_scxml(PARENT), main) == ("accepted", "done", [1, 2])
 
 
+LATE = """<scxml name="late"><datamodel><data id="heard" expr="[]"/></datamodel>
+  <state id="s"><invoke id="kid" autoforward="true"><content><scxml name="kid"><state id="q">
+    <onentry><send target="#_parent" event="late" delay="1s"/></onentry></state></scxml></content></invoke>
+    <transition event="late"><assign location="heard" expr="heard.concat(_event.name)"/></transition></state></scxml>"""
+
+
+def test_an_event_delivered_late_to_the_parent_is_in_the_journal():
+    async def main(host):
+        await asyncio.sleep(2)
+        await host.restart()
+        return (await host.snapshot())["context"]["data"]["heard"]
+
+    assert run(lambda: load_scxml(LATE), main) == ["late"]
+
+
 def test_a_cancelled_session_is_gone_after_a_restart_with_its_timers():
     async def main(host):
         await host.send("end")

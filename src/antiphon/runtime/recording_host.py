@@ -63,7 +63,7 @@ class RecordingHost:
         self.clock = StepClock(self)
         self.silent = False
         self.has_effects = False
-        self.is_unhandled = False
+        self._unhandled: tuple[Any, Any] | None = None  # the first event of this step that no transition took
         self._effects = RecordedEffects()  # most steps request nothing: then the next one uses it too
         self.letters: dict[str, Letter] = {}  # delayed letters that are not due or not taken yet, by id
         self.tasks: dict[str, Task] = {}  # running tasks, by the address of their actor
@@ -77,7 +77,7 @@ class RecordingHost:
         self.seq = seq
         self.now = now
         self._count = 0
-        self.is_unhandled = False
+        self._unhandled = None
         self._facts = None
         if self.previous:
             self.previous.clear()
@@ -191,7 +191,13 @@ class RecordingHost:
 
     def unhandled(self, event: Any, snapshot: Any) -> None:
         """Record that no transition took the event."""
-        self.is_unhandled = True
+        if self._unhandled is None:
+            self._unhandled = (event, snapshot)
+
+    def is_unhandled(self, event: Any, before: Any) -> bool:
+        """Return whether the actor that had a snapshot before this step did not take its event."""
+        # Other actors, which it sends to, may ignore what it sends: the step is one nevertheless.
+        return self._unhandled is not None and self._unhandled[0] is event and self._unhandled[1] is before
 
     def finish(self, task: Task) -> None:
         """Mark the task as finished, unless the same step has already replaced it."""

@@ -330,7 +330,7 @@ class Tree:
         actor.system.relay(None, actor, event)
         if task is not None:
             host.finish(task)
-        if host.is_unhandled and actor.snapshot is before:
+        if actor.snapshot is before and host.is_unhandled(event, before):
             return False
         if not self.actor.is_running:
             self._check_end(outside)
