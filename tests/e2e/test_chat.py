@@ -164,6 +164,32 @@ def test_a_thread_that_is_deleted_elsewhere_says_so(pages: Pages, server: LiveSe
     expect(app.page.get_by_role("alert")).to_contain_text("unknown_thread")
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_an_unknown_thread_leads_on(pages: Pages, server: LiveServer, screenshots: Path, width: int) -> None:
+    app = pages.open(server, "/chats/nothing")
+    app.page.set_viewport_size({"width": width, "height": 800})
+    expect(app.page.get_by_role("heading", level=1)).to_be_visible()
+    card = app.page.get_by_role("alert").bounding_box()
+    button = app.button("Threads").bounding_box() if width == 390 else None
+    app.shoot(screenshots, f"unknown-thread-{width}")
+
+    assert card is not None
+    assert button is None or button["y"] + button["height"] <= card["y"]
+    app.page.get_by_role("link", name="Start a new thread").click()
+    expect(app.message_field()).to_be_visible()
+
+
+def test_a_long_title_leaves_room_for_the_model(pages: Pages, server: LiveServer) -> None:
+    with server.client() as client:
+        thread = client.chat(model="scripted:demo", title="long " * 40)
+
+    app = pages.open(server, f"/chats/{thread}")
+
+    model = app.page.locator(".model-button")
+    expect(model).to_contain_text("demo")
+    assert model.evaluate("button => button.scrollWidth <= button.clientWidth")
+
+
 def test_a_branch_that_another_client_has_planned_is_opened(pages: Pages, server: LiveServer, script: Script) -> None:
     app = open_chat(pages, server, script(QUICK), "One")
     with server.client() as client:
@@ -663,6 +689,10 @@ def test_files_are_sent_with_a_message(pages: Pages, server: LiveServer, script:
         parts = client.get(f"/threads/{thread_of(app)}")["content"]["messages"]["m1"]["parts"]
     assert [part["type"] for part in parts] == ["text", "image", "text"]
     assert parts[0]["text"] == "notes <b>.txt\n````\none ``` two\n````"
+    file = app.rows().first.locator("details.attached")
+    expect(file).to_have_text("notes <b>.txt 11 B")
+    file.locator("summary").click()
+    expect(file.locator("pre")).to_have_text("one ``` two")
 
 
 @pytest.mark.parametrize(

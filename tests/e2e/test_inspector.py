@@ -576,6 +576,15 @@ def test_a_deleted_tree_says_so(door: Inspector) -> None:
     expect(door.page.get_by_role("alert")).to_contain_text("was deleted after step 1")
 
 
+def test_an_actor_that_does_not_exist_is_said_so_once(door: Inspector) -> None:
+    door.page.goto("/inspector/nothing")
+
+    expect(door.page.get_by_role("alert")).to_contain_text("This actor cannot be shown")
+    expect(door.page.get_by_text("Loading…")).to_have_count(0)
+    door.page.get_by_role("link", name="Show all actors").click()
+    expect(door.page).to_have_url(re.compile(r"/inspector$"))
+
+
 MODULE = """
 from antiphon import assign, setup
 

@@ -234,6 +234,18 @@ def test_a_deleted_thread_is_gone_when_the_page_is_left(app: WebApp) -> None:
         assert client.get("/threads")["items"] == []
 
 
+def test_a_thread_that_goes_on_after_it_was_deleted_is_kept(app: WebApp) -> None:
+    use(app, "First", "Delete")
+    expect(titles(app)).to_have_count(0)
+    with app.server.client() as client:
+        thread = client.get("/threads")["items"][0]["id"]
+        client.post(f"/threads/{thread}/messages", {"text": "Said in another tab"})
+
+    expect(app.page.get_by_role("status")).to_contain_text("gone on meanwhile, so it was not deleted", timeout=10_000)
+
+    expect(titles(app)).to_have_text(["First"])
+
+
 def test_an_exported_chat_is_imported_with_its_branches(app: WebApp, tmp_path: Path) -> None:
     item(app, "First").hover()
     app.button("Actions of First").click()

@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
 import { ChatScreen } from './chat/ChatScreen';
-import { ErrorCard } from './parts/ErrorCard';
 import { lazyScreen } from './parts/lazyScreen';
 import { Transcript } from './parts/Transcript';
+import { Unavailable } from './parts/Unavailable';
 import { navigate, pathOf } from './route';
 import { useThread } from './wire/store';
 
@@ -26,9 +26,13 @@ export function ThreadScreen({ kind, id }: { kind: keyof typeof SCREENS; id: str
   }, [isOther, page]);
   if (problem !== null && (page === null || problem.code === 'unknown_thread'))
     return (
-      <div className="screen-body">
-        <ErrorCard title="This thread cannot be shown" message={problem.message} code={problem.code} />
-      </div>
+      <Unavailable
+        title="This thread cannot be shown"
+        message={problem.message}
+        code={problem.code}
+        to="/"
+        label="Start a new thread"
+      />
     );
   if (page === null || isOther) return <p className="empty">Loading…</p>;
   if (page.transcript || page.kind !== kind) return <Transcript page={page} />;

@@ -1,4 +1,6 @@
 import { memo } from 'react';
+import { AttachedFile } from '../parts/AttachedFile';
+import { readAttached } from '../parts/attached';
 import { Markdown } from '../parts/Markdown';
 import { ToolCard, type ToolStatus } from '../parts/ToolCard';
 import { resultText, type CallPart, type ChatMessage, type Part, type ResultPart } from './content';
@@ -23,11 +25,16 @@ function ImageView({ mediaType, data }: { mediaType: string; data?: string | und
   return <img className="picture" src={`data:${mediaType};base64,${data}`} alt="Attached" />;
 }
 
+/** What a person wrote, as it was written, or a file that was attached. */
+function SaidText({ text }: { text: string }) {
+  const file = readAttached(text);
+  return file === null ? <p className="said">{text}</p> : <AttachedFile {...file} />;
+}
+
 function PartView({ part, role, callState }: { part: Part; role: string; callState: Props['callState'] }) {
   switch (part.type) {
     case 'text':
-      // What a person wrote is shown as it was written.
-      return role === 'user' ? <p className="said">{part.text}</p> : <Markdown text={part.text} />;
+      return role === 'user' ? <SaidText text={part.text} /> : <Markdown text={part.text} />;
     case 'thinking':
       return part.redacted || part.text === '' ? null : <Thinking text={part.text} />;
     case 'image':

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { decodeText, fenced } from './attachments';
+import { fenced } from '../parts/attached';
+import { decodeText } from './attachments';
 
 const bytes = (...values: number[]): ArrayBuffer => new Uint8Array(values).buffer;
 

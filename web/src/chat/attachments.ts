@@ -1,4 +1,5 @@
 /** Files that are attached to a message: pictures as they are, anything else as text. */
+import { fenced } from '../parts/attached';
 import type { Part } from './content';
 
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
@@ -25,13 +26,6 @@ function readBase64(file: File): Promise<string> {
 
 /** How much files add to the body of a message. */
 export const sizeOf = (files: readonly Attachment[]): number => JSON.stringify(files.map((file) => file.part)).length;
-
-/** A text in a fence that it does not contain itself. */
-export function fenced(name: string, text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((match) => match[0].length));
-  const fence = '`'.repeat(longest + 1);
-  return `${name}\n${fence}\n${text.replace(/\n?$/, '\n')}${fence}`;
-}
 
 /** Raise an error for a file that no browser can draw, and so no model can see. */
 async function checkPicture(file: File): Promise<void> {

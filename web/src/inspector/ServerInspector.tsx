@@ -1,5 +1,6 @@
 import { useCallback, useMemo } from 'react';
 import { useKeptInQuery } from '../route';
+import { Unavailable } from '../parts/Unavailable';
 import { post } from '../wire/http';
 import type { StepReply } from '../wire/types';
 import { ActorList } from './ActorList';
@@ -38,6 +39,13 @@ export function ServerInspector({ id }: { id: string }) {
     testOf(id, history ?? '', current, new URLSearchParams(location.search).get('of'));
   const save = async (): Promise<void> =>
     saveFile(`${id}.journal.json`, writeJournal(await journalOf(id, history ?? '', last)));
+  if (tree === null && problem !== null)
+    return (
+      <>
+        <ActorList root={id} actors={[]} address="" onSelect={() => undefined} version={0} />
+        <Unavailable title="This actor cannot be shown" message={problem} to="/inspector" label="Show all actors" />
+      </>
+    );
   return (
     <>
       <ActorList

@@ -25,6 +25,12 @@ export function formatCount(count: number): string {
   return `${(count / 1_000_000).toFixed(1)}M`;
 }
 
+export function formatBytes(count: number): string {
+  if (count < 1024) return `${count} B`;
+  const kilobytes = count / 1024;
+  return kilobytes < 1024 ? `${kilobytes.toFixed(kilobytes < 10 ? 1 : 0)} KB` : `${(kilobytes / 1024).toFixed(1)} MB`;
+}
+
 export function formatTime(at: number): string {
   return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hour12: false });
 }

@@ -28,6 +28,13 @@ export async function archiveThread(row: ThreadRow, archived: boolean): Promise<
   notify(archived ? 'Archived' : 'Taken out of the archive', { action: undo });
 }
 
+/** Whether a thread that was at rest has gone on since, in another tab or by somebody else. */
+async function hasGoneOn(row: ThreadRow): Promise<boolean> {
+  if (row.status === 'running') return false;
+  const now = await get<ThreadRow>(threadPath(row.id, '?content=false'));
+  return now.turns !== row.turns || now.status === 'running';
+}
+
 /** Delete a thread after a while in which it can be taken back; leaving the page deletes it at once. */
 export function deleteThread(row: ThreadRow): void {
   threads.hide(row.id, true);
@@ -37,19 +44,27 @@ export function deleteThread(row: ThreadRow): void {
     const wasOver = isOver;
     isOver = true;
     clearTimeout(timer);
-    removeEventListener('pagehide', destroy);
+    removeEventListener('pagehide', leave);
     return !wasOver;
-  };
-  const destroy = (): void => {
-    if (end())
-      remove(threadPath(row.id), { keepalive: true }).catch((error: unknown) => (restore(), notifyError(error)));
   };
   const restore = (): void => {
     threads.hide(row.id, false);
     threads.put(row);
   };
-  const timer = setTimeout(destroy, UNDO_MS);
-  addEventListener('pagehide', destroy);
+  const destroy = (): Promise<void> =>
+    remove(threadPath(row.id), { keepalive: true }).catch((error: unknown) => (restore(), notifyError(error)));
+  const leave = (): void => {
+    if (end()) void destroy();
+  };
+  const finish = async (): Promise<void> => {
+    if (!end()) return;
+    // If that cannot be read, the deletion fails, too, and says why.
+    if (!(await hasGoneOn(row).catch(() => false))) return await destroy();
+    restore();
+    notify(`“${row.title || 'Untitled'}” has gone on meanwhile, so it was not deleted`);
+  };
+  const timer = setTimeout(() => void finish(), UNDO_MS);
+  addEventListener('pagehide', leave);
   notify(`Deleted “${row.title || 'Untitled'}”`, {
     ms: UNDO_MS,
     action: { label: 'Undo', run: () => void (end() && restore()) },
