@@ -209,3 +209,38 @@ def test_a_transition_behind_another_is_not_blamed_on_its_guard(tmp_path):
     found = antiphon("chart", "paths", path)
 
     assert found.stdout.splitlines()[-1] == "not covered: m.a: GO [g]: another transition always comes first"
+
+
+@pytest.mark.parametrize("chart", CHARTS, ids=lambda path: path.stem)
+def test_paths_take_every_pair_of_transitions_of_a_chart_without_its_functions(chart):
+    result = antiphon("chart", "paths", chart, "--cover", "pairs", "--json")
+    missing = json.loads(result.stdout)["missing"]
+
+    assert result.returncode == bool(missing)
+    assert all(", then " in place for place in missing)  # every transition is taken
+    assert all("always comes first" in reason or "comes right after it" in reason for reason in missing.values())
+
+
+@pytest.mark.parametrize("guards", ["both", "hold", "real"])
+def test_pairs_are_covered_whatever_guards_do(door, guards):
+    result = antiphon("chart", "paths", door, "--cover", "pairs", "--guards", guards)
+
+    assert result.stdout.splitlines()[0].startswith("closed -- OPEN")
+
+
+def test_a_pair_that_never_happens_is_a_failure(tmp_path):
+    path = tmp_path / "m.yaml"
+    path.write_text(
+        "{id: m, initial: a, on: {E: .a}, states: {a: {on: {X: b, Y: c}}, b: {on: {E: a}}, c: {on: {Z: a}}}}"
+    )
+    result = antiphon("chart", "paths", path, "--cover", "pairs")
+
+    assert result.returncode == 1
+    assert result.stdout.splitlines()[-1] == ("not covered: m.a: X, then m: E: another transition always comes first")
+
+
+def test_pairs_become_a_file_of_tests(door):
+    written = antiphon("chart", "paths", door, "--cover", "pairs", "--as", "pytest").stdout
+    shorter = antiphon("chart", "paths", door, "--as", "pytest").stdout
+
+    assert written.count("system.do_") > shorter.count("system.do_")

@@ -9,15 +9,18 @@ from antiphon.chart.explore.choices import Choices, child_events, open_guards
 from antiphon.chart.explore.coverage import get_transition_paths
 from antiphon.chart.explore.labels import transition_label, value_label
 from antiphon.chart.explore.offers import Options, known_events
+from antiphon.chart.explore.pair_paths import get_pair_paths
 from antiphon.chart.explore.paths import StatePath, get_shortest_paths
 from antiphon.chart.explore.reachability import unreachable_states
 from antiphon.chart.explore.structure import without_functions
 from antiphon.chart.machine import Machine, create_machine
+from antiphon.chart.nodes import Transition
 from antiphon.cli.chart.path_output import FoundPaths, print_paths, print_paths_as_json, write_tests
 from antiphon.cli.charts import find_machine, function_names, placeholders
 from antiphon.cli.frame import DONE, FAILED, UsageError
 from antiphon.cli.options import Subcommands
 
+COVERS = ("states", "transitions", "pairs")
 GUARDS = ("both", "hold", "real")
 
 
@@ -27,7 +30,7 @@ def add_paths(commands: Subcommands) -> None:
     parser = commands.add("paths", paths, about, json=True)
     parser.add_argument("chart", metavar="CHART", help="JSON, YAML or SCXML file, machine, or module:machine")
     help = "what the paths reach together (default: transitions)"
-    parser.add_argument("--cover", choices=("states", "transitions"), default="transitions", help=help)
+    parser.add_argument("--cover", choices=COVERS, default="transitions", help=help)
     help = "guards hold or not, in every way; hold; or are the functions of module:machine (default: both)"
     parser.add_argument("--guards", choices=GUARDS, default="both", help=help)
     parser.add_argument("--to", metavar="STATE", help="only the shortest path to this state, such as a.b")
@@ -74,12 +77,23 @@ def _explore(machine: Machine[Any, Any], options: argparse.Namespace, exploratio
     if options.cover == "states":
         missing = dict.fromkeys(unreachable_states(machine, **exploration), "never entered")
         return FoundPaths(machine, _paths_to_states(machine, exploration), missing)
+    if options.cover == "pairs":
+        return _pair_paths(machine, exploration)
     result = get_transition_paths(machine, **exploration)
-    missing = {
-        f"{transition.source.id}: {transition_label(transition)}": reason
-        for transition, reason in result.unreached.items()
+    return FoundPaths(machine, list(result.paths), _reasons(result.unreached))
+
+
+def _pair_paths(machine: Machine[Any, Any], exploration: Options) -> FoundPaths:
+    result = get_pair_paths(machine, **exploration)
+    apart = {str(pair): reason for pair, reason in result.unreached_pairs.items()}
+    return FoundPaths(machine, list(result.paths), {**_reasons(result.unreached), **apart})
+
+
+def _reasons(unreached: dict[Transition, str]) -> dict[str, str]:
+    """Return the reasons for transitions by label; candidates that look alike count once."""
+    return {
+        f"{transition.source.id}: {transition_label(transition)}": reason for transition, reason in unreached.items()
     }
-    return FoundPaths(machine, list(result.paths), missing)
 
 
 def _paths_to_states(machine: Machine[Any, Any], exploration: Options) -> list[StatePath]:
