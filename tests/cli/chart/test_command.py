@@ -104,6 +104,8 @@ def test_a_yaml_chart_is_read_without_aliases(tmp_path):
         (["draw", "antiphon.nothing:machine"], "cannot import"),
         (["check", "thread", "--functions", "json"], "has none of actions"),
         (["paths", "thread", "--payloads", "gone.json"], "cannot be read"),
+        (["paths", "thread", "--async"], "--async is for tests; add --as pytest"),
+        (["paths", "thread", "--cover", "everything"], "invalid choice: 'everything'"),
     ],
 )
 def test_wrong_usage_is_one_line_with_exit_code_2(words, problem):
@@ -164,8 +166,9 @@ def test_paths_take_every_transition_of_a_machine_of_antiphon(name):
     assert antiphon("chart", "paths", name).returncode == 0
 
 
-def test_paths_become_a_file_of_tests_that_runs_as_it_is(door, tmp_path):
-    written = antiphon("chart", "paths", door, "--as", "pytest", "-o", tmp_path / "test_door.py")
+@pytest.mark.parametrize("more", [[], ["--async"], ["--async", "--cover", "pairs"]])
+def test_paths_become_a_file_of_tests_that_runs_as_it_is(door, tmp_path, more):
+    written = antiphon("chart", "paths", door, "--as", "pytest", "-o", tmp_path / "test_door.py", *more)
     tests = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_door.py"],
         cwd=tmp_path,

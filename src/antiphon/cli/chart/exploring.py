@@ -37,6 +37,8 @@ def add_paths(commands: Subcommands) -> None:
     help = "text, JSON, or tests for pytest, with handlers to fill in (default: text)"
     parser.add_argument("--as", dest="form", choices=("text", "json", "pytest"), default="text", help=help)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="new file to write the tests to")
+    help = "write tests whose methods are async; with --as pytest"
+    parser.add_argument("--async", dest="is_async", action="store_true", help=help)
     parser.add_argument(
         "--payloads", type=Path, metavar="FILE", help='JSON object: payloads to try by type of event, {"OPEN": [{…}]}'
     )
@@ -46,6 +48,8 @@ def paths(options: argparse.Namespace) -> int:
     """Print paths; exit code 1 if a transition is never taken, or a state never reached."""
     if options.output is not None and options.form != "pytest":
         raise UsageError("-o is for tests; add --as pytest")
+    if options.is_async and options.form != "pytest":
+        raise UsageError("--async is for tests; add --as pytest")
     machine = find_machine(options.chart)
     exploration: Options = {"payloads": _payloads(options.payloads)} if options.payloads is not None else {}
     if options.guards != "real":
@@ -56,7 +60,7 @@ def paths(options: argparse.Namespace) -> int:
         machine = open_guards(machine, exploration["choices"])
     result = _explore(machine, options, exploration)
     if options.form == "pytest":
-        write_tests(result, options.output)
+        write_tests(result, options.output, is_async=options.is_async)
     elif options.json or options.form == "json":
         print_paths_as_json(result)
     else:
