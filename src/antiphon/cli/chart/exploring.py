@@ -6,21 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.chart.explore.choices import Choices, child_events, open_guards
-from antiphon.chart.explore.coverage import get_transition_paths
-from antiphon.chart.explore.labels import transition_label, value_label
 from antiphon.chart.explore.offers import Options, known_events
-from antiphon.chart.explore.pair_paths import get_pair_paths
-from antiphon.chart.explore.paths import StatePath, get_shortest_paths
-from antiphon.chart.explore.reachability import unreachable_states
 from antiphon.chart.explore.structure import without_functions
 from antiphon.chart.machine import Machine, create_machine
-from antiphon.chart.nodes import Transition
-from antiphon.cli.chart.path_output import FoundPaths, print_paths, print_paths_as_json, write_tests
+from antiphon.cli.chart.covers import COVERS, explore_chart
+from antiphon.cli.chart.path_output import print_paths, print_paths_as_json, write_tests
 from antiphon.cli.charts import find_machine, function_names, placeholders
 from antiphon.cli.frame import DONE, FAILED, UsageError
 from antiphon.cli.options import Subcommands
 
-COVERS = ("states", "transitions", "pairs")
 GUARDS = ("both", "hold", "real")
 
 
@@ -58,7 +52,7 @@ def paths(options: argparse.Namespace) -> int:
     if options.guards == "both":
         exploration["choices"] = Choices()
         machine = open_guards(machine, exploration["choices"])
-    result = _explore(machine, options, exploration)
+    result = explore_chart(machine, options.cover, options.to, exploration)
     if options.form == "pytest":
         write_tests(result, options.output, is_async=options.is_async)
     elif options.json or options.form == "json":
@@ -72,40 +66,6 @@ def _without_functions(machine: Machine[Any, Any]) -> Machine[Any, Any]:
     """Return the chart of a machine with placeholders for its functions."""
     config = without_functions(machine.config)
     return create_machine(config, **placeholders(function_names(config)))
-
-
-def _explore(machine: Machine[Any, Any], options: argparse.Namespace, exploration: Options) -> FoundPaths:
-    if options.to is not None:
-        nearest = get_shortest_paths(machine, to_state=lambda snapshot: snapshot.matches(options.to), **exploration)
-        return FoundPaths(machine, nearest[:1], {} if nearest else {options.to: "never reached"})
-    if options.cover == "states":
-        missing = dict.fromkeys(unreachable_states(machine, **exploration), "never entered")
-        return FoundPaths(machine, _paths_to_states(machine, exploration), missing)
-    if options.cover == "pairs":
-        return _pair_paths(machine, exploration)
-    result = get_transition_paths(machine, **exploration)
-    return FoundPaths(machine, list(result.paths), _reasons(result.unreached))
-
-
-def _pair_paths(machine: Machine[Any, Any], exploration: Options) -> FoundPaths:
-    result = get_pair_paths(machine, **exploration)
-    apart = {str(pair): reason for pair, reason in result.unreached_pairs.items()}
-    return FoundPaths(machine, list(result.paths), {**_reasons(result.unreached), **apart})
-
-
-def _reasons(unreached: dict[Transition, str]) -> dict[str, str]:
-    """Return the reasons for transitions by label; candidates that look alike count once."""
-    return {
-        f"{transition.source.id}: {transition_label(transition)}": reason for transition, reason in unreached.items()
-    }
-
-
-def _paths_to_states(machine: Machine[Any, Any], exploration: Options) -> list[StatePath]:
-    """Return the shortest path to each state value, whatever the context."""
-    by_value: dict[str, StatePath] = {}
-    for path in get_shortest_paths(machine, **exploration):
-        by_value.setdefault(value_label(path.state.value), path)
-    return list(by_value.values())
 
 
 def _payloads(path: Path) -> dict[str, list[dict[str, Any]]]:
