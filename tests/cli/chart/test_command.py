@@ -104,6 +104,10 @@ def test_a_yaml_chart_is_read_without_aliases(tmp_path):
         (["draw", "antiphon.nothing:machine"], "cannot import"),
         (["check", "thread", "--functions", "json"], "has none of actions"),
         (["paths", "thread", "--payloads", "gone.json"], "cannot be read"),
+        (["draw", "thread", "--as", "dot", "--at", "idle"], "use ladder, graph, mermaid or text"),
+        (["draw", "thread", "--as", "table", "--depth", "1"], "--depth is not for tables"),
+        (["paths", "thread", "--to", "nowhere"], "no state named 'nowhere'"),
+        (["paths", "thread", "--json", "--as", "pytest"], "use one of them"),
         (["paths", "thread", "--async"], "--async is for tests; add --as pytest"),
     ],
 )
@@ -246,3 +250,25 @@ def test_pairs_become_a_file_of_tests():
     shorter = antiphon("chart", "paths", "tools", "--as", "pytest").stdout
 
     assert written.count("system.do_") > shorter.count("system.do_")
+
+
+@pytest.mark.parametrize(
+    ("payloads", "problem"), [('{"OPEN": [3]}', "expected an object of lists"), ('{"SHUT": []}', "no event 'SHUT'")]
+)
+def test_payloads_that_fit_no_event_are_refused(door, tmp_path, payloads, problem):
+    path = tmp_path / "payloads.json"
+    path.write_text(payloads)
+    refused = antiphon("chart", "paths", door, "--payloads", path)
+
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert problem in refused.stderr
+
+
+def test_a_chart_that_cannot_be_read_does_not_hide_the_problems_of_others(tmp_path):
+    path = tmp_path / "end.json"
+    path.write_text('{"id": "m", "initial": "a", "states": {"a": {}}}')
+    checked = antiphon("chart", "check", tmp_path / "gone.json", path)
+
+    assert checked.returncode == 2
+    assert "(dead-end)" in checked.stdout
+    assert checked.stderr.startswith("antiphon chart check: cannot read")

@@ -44,8 +44,10 @@ def paths(options: argparse.Namespace) -> int:
         raise UsageError("-o is for tests; add --as pytest")
     if options.is_async and options.form != "pytest":
         raise UsageError("--async is for tests; add --as pytest")
+    if options.json and options.form == "pytest":
+        raise UsageError("--json is for paths, and --as pytest writes Python; use one of them")
     machine = find_machine(options.chart)
-    exploration: Options = {"payloads": _payloads(options.payloads)} if options.payloads is not None else {}
+    exploration: Options = {} if options.payloads is None else {"payloads": _payloads(options.payloads, machine)}
     if options.guards != "real":
         machine = _without_functions(machine)
         exploration["events"] = [*known_events(machine, exploration), *child_events(machine)]
@@ -68,11 +70,17 @@ def _without_functions(machine: Machine[Any, Any]) -> Machine[Any, Any]:
     return create_machine(config, **placeholders(function_names(config)))
 
 
-def _payloads(path: Path) -> dict[str, list[dict[str, Any]]]:
+def _payloads(path: Path, machine: Machine[Any, Any]) -> dict[str, list[dict[str, Any]]]:
     try:
         loaded = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path}: cannot be read as JSON: {error}") from error
-    if not isinstance(loaded, dict) or not all(isinstance(rows, list) for rows in loaded.values()):
+    if not isinstance(loaded, dict) or not all(
+        isinstance(rows, list) and all(isinstance(row, dict) for row in rows) for rows in loaded.values()
+    ):
         raise UsageError(f'{path}: expected an object of lists, such as {{"OPEN": [{{"key": 7}}]}}')
+    types = {type for node in machine.root.walk() for type in node.on if not type.startswith("xstate.")}
+    unknown = [type for type in loaded if type not in types]
+    if unknown:
+        raise UsageError(f"{path}: no event {unknown[0]!r} in the chart; it has {', '.join(sorted(types)) or 'none'}")
     return loaded
