@@ -104,7 +104,7 @@ def test_a_yaml_chart_is_read_without_aliases(tmp_path):
         (["draw", "antiphon.nothing:machine"], "cannot import"),
         (["check", "thread", "--functions", "json"], "has none of actions"),
         (["paths", "thread", "--payloads", "gone.json"], "cannot be read"),
-        (["draw", "thread", "--as", "dot", "--at", "idle"], "use ladder, graph, mermaid or text"),
+        (["draw", "streaming", "--as", "dot", "--at", "idle"], "use ladder, graph, mermaid or text"),
         (["draw", "thread", "--as", "table", "--depth", "1"], "--depth is not for tables"),
         (["paths", "thread", "--to", "nowhere"], "no state named 'nowhere'"),
         (["paths", "thread", "--json", "--as", "pytest"], "use one of them"),
