@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from antiphon.chart.explore.coverage import TransitionPaths, get_transition_paths
     from antiphon.chart.explore.graph import ExplorationError, get_adjacency
     from antiphon.chart.explore.mermaid import to_mermaid
+    from antiphon.chart.explore.pair_paths import PairPaths, get_pair_paths
+    from antiphon.chart.explore.pairs import TransitionPair
     from antiphon.chart.explore.paths import StatePath, get_paths_from_events, get_shortest_paths, get_simple_paths
     from antiphon.chart.explore.play import Trace, play
     from antiphon.chart.explore.reachability import reachable_states, unreachable_states
@@ -204,6 +206,11 @@ __getattr__ = lazy_names(
             "get_adjacency",
         ),
         "antiphon.chart.explore.mermaid": ("to_mermaid",),
+        "antiphon.chart.explore.pair_paths": (
+            "PairPaths",
+            "get_pair_paths",
+        ),
+        "antiphon.chart.explore.pairs": ("TransitionPair",),
         "antiphon.chart.explore.paths": (
             "StatePath",
             "get_paths_from_events",
@@ -305,6 +312,7 @@ __all__ = [
     "NotRoot",
     "NotRunning",
     "OtherHistory",
+    "PairPaths",
     "Projection",
     "Quarantined",
     "Reader",
@@ -332,6 +340,7 @@ __all__ = [
     "SystemIdTaken",
     "TaskScope",
     "Trace",
+    "TransitionPair",
     "TransitionPaths",
     "Undecodable",
     "UnknownActor",
@@ -360,6 +369,7 @@ __all__ = [
     "get_initial_microsteps",
     "get_microsteps",
     "get_next_transitions",
+    "get_pair_paths",
     "get_paths_from_events",
     "get_shortest_paths",
     "get_simple_paths",

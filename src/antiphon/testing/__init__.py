@@ -7,7 +7,15 @@ from antiphon.lazy import lazy_names
 if TYPE_CHECKING:
     from antiphon.testing.charts.contracts import ContractBroken, StateContract, TransitionContract
     from antiphon.testing.charts.monitor import ContractMonitor
-    from antiphon.testing.charts.paths import MissingHandler, PathHandlers, follow_path, test_paths
+    from antiphon.testing.charts.paths import (
+        AsyncHandlerError,
+        MissingHandler,
+        PathHandlers,
+        follow_path,
+        follow_path_async,
+        test_paths,
+        test_paths_async,
+    )
     from antiphon.testing.charts.strategies import walks
     from antiphon.testing.charts.walk import Walk, WalkFailed, run_walk
     from antiphon.testing.contracts.providers import ProviderContract
@@ -33,7 +41,15 @@ __getattr__ = lazy_names(
     {
         "charts.contracts": ("ContractBroken", "StateContract", "TransitionContract"),
         "charts.monitor": ("ContractMonitor",),
-        "charts.paths": ("MissingHandler", "PathHandlers", "follow_path", "test_paths"),
+        "charts.paths": (
+            "AsyncHandlerError",
+            "MissingHandler",
+            "PathHandlers",
+            "follow_path",
+            "follow_path_async",
+            "test_paths",
+            "test_paths_async",
+        ),
         "charts.strategies": ("walks",),
         "charts.walk": ("Walk", "WalkFailed", "run_walk"),
         "contracts.providers": ("ProviderContract",),
@@ -65,6 +81,7 @@ __getattr__ = lazy_names(
 
 __all__ = [
     "SCENARIOS",
+    "AsyncHandlerError",
     "Client",
     "ContractBroken",
     "ContractMonitor",
@@ -84,6 +101,7 @@ __all__ = [
     "WalkFailed",
     "World",
     "follow_path",
+    "follow_path_async",
     "replay_steps",
     "run_walk",
     "simulate",
@@ -93,5 +111,6 @@ __all__ = [
     "simulated_stream",
     "simulated_task",
     "test_paths",
+    "test_paths_async",
     "walks",
 ]

@@ -1,6 +1,8 @@
 """Files of tests that are written from paths."""
 
 import ast
+import asyncio
+import inspect
 
 import pytest
 
@@ -20,8 +22,16 @@ DOOR = create_machine(
 )
 
 
-def written(machine=DOOR):
-    return to_pytest(machine, get_transition_paths(machine).paths)
+def written(machine=DOOR, **options):
+    return to_pytest(machine, get_transition_paths(machine).paths, **options)
+
+
+def async_method(calls, name):
+    async def method(self, *event):
+        await asyncio.sleep(0)
+        calls.append((name, *event))
+
+    return method
 
 
 def run(text, **changes):
@@ -29,8 +39,11 @@ def run(text, **changes):
     calls = []
     names = {}
     exec(text, names)
-    for name in [name for name in vars(names["System"]) if name.startswith(("do_", "check_"))]:
-        setattr(names["System"], name, lambda self, *event, name=name: calls.append((name, *event)))
+    for name, method in list(vars(names["System"]).items()):
+        if inspect.iscoroutinefunction(method):
+            setattr(names["System"], name, async_method(calls, name))
+        elif name.startswith(("do_", "check_")):
+            setattr(names["System"], name, lambda self, *event, name=name: calls.append((name, *event)))
     for name in [name for name in names if name.startswith("test_")]:
         names[name]()
     return calls
@@ -59,3 +72,30 @@ def test_whatever_names_a_chart_has_the_file_is_python(name):
 
     assert not any(isinstance(node, ast.Import) for node in ast.walk(tree))
     assert run(written(machine))
+    assert run(written(machine, is_async=True))
+
+
+def test_the_methods_of_async_tests_are_awaited_in_the_same_order():
+    calls = run(written(is_async=True))
+
+    assert (calls[0], calls[-1]) == (("start",), ("finish",))
+    assert [call for call in calls if call[0] not in ("start", "finish")] == run(written())
+
+
+def test_async_tests_end_the_system_also_after_a_failure():
+    names = {}
+    exec(written(is_async=True), names)
+    ended = []
+
+    async def fail(self):
+        raise AssertionError("not closed")
+
+    async def finish(self):
+        ended.append(self)
+
+    names["System"].check_closed = fail
+    names["System"].finish = finish
+    with pytest.raises(AssertionError, match="not closed"):
+        names["test_path_1"]()
+
+    assert len(ended) == 1

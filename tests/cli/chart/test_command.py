@@ -104,6 +104,11 @@ def test_a_yaml_chart_is_read_without_aliases(tmp_path):
         (["draw", "antiphon.nothing:machine"], "cannot import"),
         (["check", "thread", "--functions", "json"], "has none of actions"),
         (["paths", "thread", "--payloads", "gone.json"], "cannot be read"),
+        (["draw", "streaming", "--as", "dot", "--at", "idle"], "use ladder, graph, mermaid or text"),
+        (["draw", "thread", "--as", "table", "--depth", "1"], "--depth is not for tables"),
+        (["paths", "thread", "--to", "nowhere"], "no state named 'nowhere'"),
+        (["paths", "thread", "--json", "--as", "pytest"], "use one of them"),
+        (["paths", "thread", "--async"], "--async is for tests; add --as pytest"),
     ],
 )
 def test_wrong_usage_is_one_line_with_exit_code_2(words, problem):
@@ -164,8 +169,9 @@ def test_paths_take_every_transition_of_a_machine_of_antiphon(name):
     assert antiphon("chart", "paths", name).returncode == 0
 
 
-def test_paths_become_a_file_of_tests_that_runs_as_it_is(door, tmp_path):
-    written = antiphon("chart", "paths", door, "--as", "pytest", "-o", tmp_path / "test_door.py")
+@pytest.mark.parametrize("more", [[], ["--async"], ["--async", "--cover", "pairs"]])
+def test_paths_become_a_file_of_tests_that_runs_as_it_is(door, tmp_path, more):
+    written = antiphon("chart", "paths", door, "--as", "pytest", "-o", tmp_path / "test_door.py", *more)
     tests = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_door.py"],
         cwd=tmp_path,
@@ -209,3 +215,60 @@ def test_a_transition_behind_another_is_not_blamed_on_its_guard(tmp_path):
     found = antiphon("chart", "paths", path)
 
     assert found.stdout.splitlines()[-1] == "not covered: m.a: GO [g]: another transition always comes first"
+
+
+@pytest.mark.parametrize("chart", CHARTS, ids=lambda path: path.stem)
+def test_paths_take_every_pair_of_transitions_of_a_chart_without_its_functions(chart):
+    result = antiphon("chart", "paths", chart, "--cover", "pairs", "--json")
+    missing = json.loads(result.stdout)["missing"]
+
+    assert result.returncode == bool(missing)
+    assert all(", then " in place for place in missing)  # every transition is taken
+    assert all("always comes first" in reason or "comes right after it" in reason for reason in missing.values())
+
+
+@pytest.mark.parametrize("guards", ["both", "hold", "real"])
+def test_pairs_are_covered_whatever_guards_do(door, guards):
+    result = antiphon("chart", "paths", door, "--cover", "pairs", "--guards", guards)
+
+    assert result.stdout.splitlines()[0].startswith("closed -- OPEN")
+
+
+def test_a_pair_that_never_happens_is_a_failure(tmp_path):
+    path = tmp_path / "m.yaml"
+    path.write_text(
+        "{id: m, initial: a, on: {E: .a}, states: {a: {on: {X: b, Y: c}}, b: {on: {E: a}}, c: {on: {Z: a}}}}"
+    )
+    result = antiphon("chart", "paths", path, "--cover", "pairs")
+
+    assert result.returncode == 1
+    assert result.stdout.splitlines()[-1] == ("not covered: m.a: X, then m: E: another transition always comes first")
+
+
+def test_pairs_become_a_file_of_tests():
+    written = antiphon("chart", "paths", "tools", "--cover", "pairs", "--as", "pytest").stdout
+    shorter = antiphon("chart", "paths", "tools", "--as", "pytest").stdout
+
+    assert written.count("system.do_") > shorter.count("system.do_")
+
+
+@pytest.mark.parametrize(
+    ("payloads", "problem"), [('{"OPEN": [3]}', "expected an object of lists"), ('{"SHUT": []}', "no event 'SHUT'")]
+)
+def test_payloads_that_fit_no_event_are_refused(door, tmp_path, payloads, problem):
+    path = tmp_path / "payloads.json"
+    path.write_text(payloads)
+    refused = antiphon("chart", "paths", door, "--payloads", path)
+
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert problem in refused.stderr
+
+
+def test_a_chart_that_cannot_be_read_does_not_hide_the_problems_of_others(tmp_path):
+    path = tmp_path / "end.json"
+    path.write_text('{"id": "m", "initial": "a", "states": {"a": {}}}')
+    checked = antiphon("chart", "check", tmp_path / "gone.json", path)
+
+    assert checked.returncode == 2
+    assert "(dead-end)" in checked.stdout
+    assert checked.stderr.startswith("antiphon chart check: cannot read")

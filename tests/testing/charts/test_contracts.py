@@ -215,3 +215,15 @@ def test_a_monitor_checks_the_states_that_are_entered_at_the_start():
     create_actor(DOOR, clock=SimulatedClock(), inspect=monitor.inspect).start()
 
     assert len(monitor.broken) == 1
+
+
+def test_an_async_condition_is_refused_because_it_would_always_hold():
+    async def never(snapshot):
+        return False
+
+    def never_either(snapshot):
+        yield False
+
+    for condition in (never, never_either):
+        with pytest.raises(TypeError, match="a condition is a plain function of snapshots"):
+            run_walk(DOOR, ["OPEN"], contracts=[StateContract("open", invariant=condition)])

@@ -37,16 +37,20 @@ class TransitionPaths:
 
 def get_transition_paths(machine: Machine[Any, Any], **options: Unpack[Options]) -> TransitionPaths:
     """Return a small set of paths that takes every transition, and the reasons for those never taken."""
-    written = [transition for node in machine.root.walk() for transition in written_transitions(node)]
     connected = connected_states(machine.root)
-    possible = {transition for transition in written if transition.source in connected}
+    possible = {transition for node in connected for transition in written_transitions(node)}
     graph = explore(machine, options, lambda graph: possible <= graph.transitions)
     on_edges = {transition for vertex in graph for edge in vertex.edges for transition in edge.transitions}
     tours = _tours(graph, on_edges - graph.taken_at_start) or [(graph.start, [])]
-    missing = [transition for transition in written if transition not in graph.transitions]
-    are_open = "choices" in options
-    unreached = {transition: _reason(transition, graph, are_open) for transition in missing}
+    unreached = unreached_transitions(graph, "choices" in options)
     return TransitionPaths(tuple(path_along(graph, start, tour) for start, tour in tours), unreached)
+
+
+def unreached_transitions(graph: Graph, are_open: bool) -> dict[Transition, str]:
+    """Return the transitions that are never taken, with the reasons; open guards may hold or not."""
+    written = (transition for node in graph.machine.root.walk() for transition in written_transitions(node))
+    missing = [transition for transition in written if transition not in graph.transitions]
+    return {transition: _reason(transition, graph, are_open) for transition in missing}
 
 
 def _tours(graph: Graph, missing: set[Transition]) -> list[tuple[Vertex, list[Edge]]]:

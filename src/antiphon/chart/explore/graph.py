@@ -10,8 +10,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar, Unpack
+from typing import Any, NamedTuple, TypeVar, Unpack
 
+from antiphon.chart.configuration import Configuration
 from antiphon.chart.errors import EngineError
 from antiphon.chart.explore.identity import as_text, serialize, serialize_hidden
 from antiphon.chart.explore.labels import value_label
@@ -29,6 +30,13 @@ class ExplorationError(EngineError):
     """A machine could not be explored: it has too many situations, or one of its functions raised."""
 
 
+class EdgeStep(NamedTuple):
+    """Transitions that are taken together, in one microstep, and the states that are active after it."""
+
+    transitions: tuple[Transition, ...]
+    configuration: Configuration
+
+
 @dataclass(frozen=True, slots=True)
 class Edge:
     """An event, the transitions it takes and the key of the situation it leads to."""
@@ -38,11 +46,12 @@ class Edge:
     target: str
     transitions: tuple[Transition, ...]
     guards: tuple[str, ...] = ()  # that hold, where each may hold or not
+    steps: tuple[EdgeStep, ...] = ()  # the microsteps that take transitions, in order
 
     @property
-    def effect(self) -> tuple[str, tuple[Transition, ...]]:
-        """The situation it leads to, and the transitions."""
-        return self.target, self.transitions
+    def effect(self) -> tuple[str, tuple[tuple[Transition, ...], ...]]:
+        """The situation it leads to, and the transitions of each microstep."""
+        return self.target, tuple(step.transitions for step in self.steps)
 
 
 @dataclass(slots=True)
@@ -53,6 +62,7 @@ class Vertex:
     state: str
     situation: Situation
     edges: list[Edge] = field(default_factory=list)
+    offered: set[str] = field(default_factory=set)  # the types of the events that were tried here
     reached_from: tuple["Vertex", Edge] | None = None
 
     @property
@@ -74,7 +84,12 @@ class Graph:
     nodes: set[Node]
     transitions: set[Transition]
     offered: set[str]
-    taken_at_start: frozenset[Transition]
+    entries: tuple[tuple[Vertex, tuple[EdgeStep, ...]], ...]  # the ways into the machine
+
+    @property
+    def taken_at_start(self) -> frozenset[Transition]:
+        """The transitions on the way into the machine."""
+        return frozenset(each for _, steps in self.entries for step in steps for each in step.transitions)
 
     @property
     def start(self) -> Vertex:
@@ -93,13 +108,24 @@ def get_adjacency(machine: Machine[Any, Any], **options: Unpack[Options]) -> Gra
     return explore(machine, options, lambda graph: False)
 
 
-def explore(machine: Machine[Any, Any], options: Options, is_enough: Callable[[Graph], bool]) -> Graph:
-    """Visit the situations of a machine, nearest first, until all are visited or the graph is enough."""
+def explore(
+    machine: Machine[Any, Any],
+    options: Options,
+    is_enough: Callable[[Graph], bool],
+    note: Callable[[Graph, Vertex], None] | None = None,
+) -> Graph:
+    """Visit the situations of a machine, nearest first, until all are visited or the graph is enough.
+
+    `note` is called with each situation once its edges are complete.
+    """
     explorer = _Explorer(machine, options)
     graph = explorer.graph
     waiting = deque(graph.starts)
     while waiting and not is_enough(graph):
-        waiting.extend(explorer.expand(waiting.popleft()))
+        vertex = waiting.popleft()
+        waiting.extend(explorer.expand(vertex))
+        if note is not None:
+            note(graph, vertex)
     return graph
 
 
@@ -118,9 +144,12 @@ class _Explorer:
 
     def _begin(self) -> Graph:
         entries = [turns for turns, _ in self._ways(lambda: enter(self.machine, self.options.get("input")))]
-        starts = {vertex.key: vertex for vertex in (self._vertex(self._check_turns(turns)) for turns in entries)}
-        entered = frozenset(transition for turns in entries for turn in turns for transition in turn.transitions)
-        graph = Graph(self.machine, tuple(starts.values()), starts, set(), set(), set(), entered)
+        reached = [self._vertex(self._check_turns(turns)) for turns in entries]
+        starts: dict[str, Vertex] = {}
+        for vertex in reached:
+            starts.setdefault(vertex.key, vertex)
+        ways = tuple((starts[vertex.key], _steps(turns)) for vertex, turns in zip(reached, entries, strict=True))
+        graph = Graph(self.machine, tuple(starts.values()), starts, set(), set(), set(), ways)
         for turns in entries:
             _note(graph, turns)
         return graph
@@ -138,6 +167,7 @@ class _Explorer:
             return
         for event, cause in self.offers.at(vertex.situation):
             self.graph.offered.add(event["type"])
+            vertex.offered.add(event["type"])
             for turns, guards in self._ways(partial(self._try, vertex.situation, event, cause)):
                 reached = None if turns is None else self._connect(vertex, event, cause, turns, guards)
                 if reached is not None:
@@ -148,7 +178,7 @@ class _Explorer:
     ) -> Vertex | None:
         """Add an edge for an event; return the situation it leads to if that is new."""
         reached = self._vertex(self._check_turns(turns))
-        edge = Edge(event, cause, reached.key, _note(self.graph, turns), guards)
+        edge = Edge(event, cause, reached.key, _note(self.graph, turns), guards, _steps(turns))
         if guards and edge.effect in [other.effect for other in vertex.edges]:
             return None  # another way through the guards led to the same
         vertex.edges.append(edge)
@@ -196,6 +226,11 @@ def _note(graph: Graph, turns: list[MachineTurn]) -> tuple[Transition, ...]:
         for microstep in turn.microsteps:
             graph.nodes.update(microstep.snapshot.nodes)
     return transitions
+
+
+def _steps(turns: list[MachineTurn]) -> tuple[EdgeStep, ...]:
+    microsteps = (microstep for turn in turns for microstep in turn.microsteps if microstep.transitions)
+    return tuple(EdgeStep(tuple(each.transitions), each.snapshot.configuration) for each in microsteps)
 
 
 def _limit_message(id: str, limit: int, graph: Graph) -> str:

@@ -39,7 +39,7 @@ def connected_states(root: Node) -> set[Node]:
             waiting.extend(_next_nodes(node))
         if default and node not in by_default:
             by_default.add(node)
-            waiting.extend((child, True) for child in _default_children(node))
+            waiting.extend((child, True) for child in default_children(node))
     return {node for node in active if not node.is_history}
 
 
@@ -50,7 +50,7 @@ def _next_nodes(node: Node) -> list[tuple[Node, bool]]:
     return targets
 
 
-def _default_children(node: Node) -> tuple[Node, ...]:
+def default_children(node: Node) -> tuple[Node, ...]:
     """Return the children that are entered with a state when no transition names any of them."""
     if node.is_history:
         return node.history_default

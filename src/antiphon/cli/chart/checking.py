@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from antiphon.chart.errors import EngineError
 from antiphon.chart.explore.lint import RULES, LintProblem, lint_chart
 from antiphon.chart.names import Implementations
-from antiphon.cli.charts import find_machine, function_names, is_chart_file, placeholders, read_chart
-from antiphon.cli.frame import DONE, FAILED, UsageError, print_lines
+from antiphon.cli.charts import ChartFileError, find_machine, function_names, is_chart_file, placeholders, read_chart
+from antiphon.cli.frame import BAD_USAGE, DONE, FAILED, UsageError, print_error, print_lines
 from antiphon.cli.options import Subcommands
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import plural
@@ -36,20 +37,30 @@ def add_check(commands: Subcommands) -> None:
 
 
 def check(options: argparse.Namespace) -> int:
-    """Check charts; exit code 1 if one has a problem."""
+    """Check charts; exit code 1 if one has a problem, 2 if one cannot be read."""
     functions = None if options.functions is None else _functions(options.functions)
-    rows = [
-        (name, problem)
-        for name in options.charts
-        for problem in _problems(name, functions)
-        if problem.rule not in options.ignore
-    ]
+    rows: list[tuple[str, LintProblem]] = []
+    unread: list[str] = []
+    for name in options.charts:
+        try:
+            problems = _problems(name, functions)
+        except (EngineError, ChartFileError, UsageError) as error:
+            unread.append(str(error))  # the others are checked all the same
+            continue
+        rows.extend((name, problem) for problem in problems if problem.rule not in options.ignore)
+    if len(unread) == len(options.charts):
+        raise UsageError("\n".join(unread))
     if options.json:
         print_lines([json.dumps([{"chart": name, **problem._asdict()} for name, problem in rows], indent=2)])
     else:
         lines = [f"{name}:{problem.path or '(root)'}: {problem.text} ({problem.rule})" for name, problem in rows]
-        print_lines([sanitize_line(line) for line in lines] or [f"{plural(len(options.charts), 'chart')}, no problem"])
-    return FAILED if rows else DONE
+        print_lines(
+            [sanitize_line(line) for line in lines]
+            or [f"{plural(len(options.charts) - len(unread), 'chart')}, no problem"]
+        )
+    for reason in unread:
+        print_error("chart check", reason, BAD_USAGE)
+    return BAD_USAGE if unread else FAILED if rows else DONE
 
 
 def _problems(name: str, functions: Implementations | None) -> list[LintProblem]:

@@ -86,12 +86,24 @@ def _write(config: dict[str, Any], suffix: str, problems: list[str]) -> tuple[st
     if suffix in (".json", ".yaml", ".yml"):
         written, functions = _without_functions(config, "")
         text = json.dumps(written, indent=2, ensure_ascii=False) + "\n" if suffix == ".json" else write_yaml(written)
-        return text, [*problems, *functions]
+        return text, [*problems, *functions, *_only_structure(written, "")]
     machine = _build(config)
     if suffix == ".scxml":
         text, lost = to_scxml(machine)
         return text, [*problems, *lost]
     return to_mermaid(machine) if suffix == ".mmd" else to_dot(machine), problems
+
+
+def _only_structure(value: Any, path: str) -> list[str]:
+    """Return the places of contents and conditions of SCXML, which are names with params in JSON, and do not run."""
+    if isinstance(value, list):
+        return [text for index, item in enumerate(value) for text in _only_structure(item, f"{path}[{index}]")]
+    if not isinstance(value, dict):
+        return []
+    for key in ("type", "src"):
+        if isinstance(value.get(key), str) and value[key].startswith("scxml."):
+            return [f"{path}: {value[key]!r} runs only in an SCXML document; here it is a name with params"]
+    return [text for key, item in value.items() for text in _only_structure(item, f"{path}.{key}".lstrip("."))]
 
 
 def _build(config: dict[str, Any]) -> Machine[Any, Any]:

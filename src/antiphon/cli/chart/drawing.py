@@ -60,6 +60,12 @@ def _default_form(output: Path | None) -> str:
 def _draw(machine: Machine[Any, Any], form: str, options: argparse.Namespace) -> str:
     inside = None if options.inside is None else find_state(machine, options.inside)
     active = active_states(machine, options)
+    if active and form in ("dot", "table"):
+        raise UsageError(
+            f"--at, --snapshot and --events have no effect with --as {form}; use ladder, graph, mermaid or text"
+        )
+    if options.depth is not None and form == "table":
+        raise UsageError("--depth is not for tables, which have a row for each transition; use another format")
     if form == "mermaid":
         if inside is not None or options.depth is not None:
             raise UsageError("--inside and --depth are not for Mermaid diagrams; use another format")

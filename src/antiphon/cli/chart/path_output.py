@@ -37,11 +37,11 @@ def print_paths_as_json(result: FoundPaths) -> None:
     print_lines([json.dumps(record, indent=2, default=str)])
 
 
-def write_tests(result: FoundPaths, output: Path | None) -> None:
+def write_tests(result: FoundPaths, output: Path | None, *, is_async: bool) -> None:
     """Write tests to a new file, or print them; what is never taken goes to standard error."""
     for line in result.missing_lines:
         print_error("chart", line, FAILED)
-    text = to_pytest(result.machine, result.paths)
+    text = to_pytest(result.machine, result.paths, is_async=is_async)
     if output is None:
         print_lines([text.rstrip()])
     else:

@@ -20,7 +20,13 @@ def add_places(parser: argparse.ArgumentParser) -> None:
     help = "events, as types or JSON objects; the states after them are active"
     place.add_argument("--events", metavar="EVENT", nargs="+", help=help)
     parser.add_argument("--inside", metavar="STATE", help="only this state and those inside: a path or an #id")
-    parser.add_argument("--depth", type=int, metavar="N", help="levels of inner states to show")
+    parser.add_argument("--depth", type=_depth, metavar="N", help="levels of inner states to show")
+
+
+def _depth(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of levels, which is 0 or more")
+    return int(text)
 
 
 def active_states(machine: Machine[Any, Any], options: argparse.Namespace) -> Collection[Node]:

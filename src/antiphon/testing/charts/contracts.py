@@ -6,6 +6,7 @@
 4. `requires` of a transition sees the snapshot before it, `ensures` the snapshots after and before it.
 """
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -70,7 +71,7 @@ class ContractCheck:
                 return problem
         for node in snapshot.nodes:
             for contract in self._states.get(node, ()):
-                if contract.invariant is not None and not contract.invariant(snapshot):
+                if contract.invariant is not None and not _holds(contract.invariant, snapshot):
                     return f"{_name(contract.invariant, 'the invariant')} of {_place(node)} does not hold"
         return None
 
@@ -81,12 +82,12 @@ class ContractCheck:
         for node in move.left:
             entry = self._entries.pop(node, before)
             for contract in self._states.get(node, ()):
-                if contract.ensures is not None and not contract.ensures(move.after, entry):
+                if contract.ensures is not None and not _holds(contract.ensures, move.after, entry):
                     yield f"{_name(contract.ensures, 'the condition')} that {_place(node)} ensures does not hold"
         for node in move.entered:
             self._entries[node] = move.after
             for contract in self._states.get(node, ()):
-                if contract.requires is not None and not contract.requires(before):
+                if contract.requires is not None and not _holds(contract.requires, before):
                     yield f"{_name(contract.requires, 'the condition')} that {_place(node)} requires does not hold"
 
     def _broken_by(self, transition: Transition, before: Snapshot[Any], after: Snapshot[Any]) -> Iterator[str]:
@@ -94,9 +95,9 @@ class ContractCheck:
             if not matches_descriptor(transition.event_type, contract.event):
                 continue
             label = f"{_place(transition.source)}: {transition_label(transition)}"
-            if contract.requires is not None and not contract.requires(before):
+            if contract.requires is not None and not _holds(contract.requires, before):
                 yield f"{_name(contract.requires, 'the condition')} that {label} requires does not hold"
-            if contract.ensures is not None and not contract.ensures(after, before):
+            if contract.ensures is not None and not _holds(contract.ensures, after, before):
                 yield f"{_name(contract.ensures, 'the condition')} that {label} ensures does not hold"
 
 
@@ -105,6 +106,16 @@ def find_state(machine: Machine[Any, Any], name: str) -> Node:
     if name.startswith("#"):
         return machine.get_state_node_by_id(name)
     return machine.get_state_node_by_id(f"#{machine.id}.{name}") if name else machine.root
+
+
+def _holds(condition: Callable[..., object], *snapshots: Snapshot[Any]) -> bool:
+    """Return whether a condition holds; a coroutine or a generator would be true whatever it says."""
+    result = condition(*snapshots)
+    if inspect.isawaitable(result) or inspect.isgenerator(result) or inspect.isasyncgen(result):
+        if inspect.iscoroutine(result):
+            result.close()
+        raise TypeError(f"{condition!r} is async or a generator; a condition is a plain function of snapshots")
+    return bool(result)
 
 
 def _name(condition: Callable[..., object], word: str) -> str:
