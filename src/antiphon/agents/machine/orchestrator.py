@@ -35,8 +35,12 @@ from antiphon.agents.machine.results import Json, RunError, error_of, is_loss
 from antiphon.chart.actions import BoundAction, assign, enqueue_actions
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
+from antiphon.threads.machine import permission_rules
+from antiphon.threads.machine.scopes import add_overrides
+from antiphon.threads.machine.tools_types import Revoke
 
 CREW = "executeAgent"
+MOST_WORDS = 10
 WALL_TIME = "wallTime"
 GRACE = "grace"
 INPUTS: Mapping[str, Callable[[OrchestratorContext], Mapping[str, object]]] = {
@@ -197,8 +201,30 @@ def disarm_timers(context: OrchestratorContext, event: RunCommand, enqueue: Orch
 def note_guidance(context: OrchestratorContext, event: TaskFields) -> OrchestratorUpdate:
     """Keep a person's message for the prompts of the next agents."""
     text = choices.task_of(event)
-    guidance = [*context["guidance"], text][-10:] if text else context["guidance"]
+    guidance = context["guidance"]
+    if text:
+        heard = context.get("heard", 0)  # a context of version 1 has no such key
+        guidance = [*guidance[:heard], *[*guidance[heard:], text][-MOST_WORDS:]]
     return {"guidance": guidance, "runId": run_of(context, event)}
+
+
+def has_permission(context: OrchestratorContext, event: Revoke) -> bool:
+    """Return whether a permission of the run is taken back."""
+    return event["permission"] in context["consent"].get("overrides", ())
+
+
+def revoke_permission(context: OrchestratorContext, event: Revoke) -> OrchestratorUpdate:
+    """Remove a permission that was taken back, and remember that for the results of the turn at work."""
+    permission = event["permission"]
+    return {
+        "consent": permission_rules.revoke_permission(context["consent"], permission),
+        "revoked": add_overrides(context["revoked"], [permission]),
+    }
+
+
+def pass_revocation(context: OrchestratorContext, event: Revoke, enqueue: OrchestratorEnqueue) -> None:
+    """Tell the agents at work that a permission was taken back."""
+    enqueue.send_to(CREW, {"type": event["type"], "permission": event["permission"]})
 
 
 def with_inputs(chart: Json, inputs: Mapping[str, object] = INPUTS) -> Json:
@@ -246,6 +272,8 @@ ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
     "resumeAgents": enqueue_actions(resume_agents),
     "beginCancelling": enqueue_actions(begin_cancelling),
     "noteGuidance": assign(note_guidance),
+    "revokePermission": assign(revoke_permission),
+    "passRevocation": enqueue_actions(pass_revocation),
     "resetRun": assign(fresh_task),
 }
 _SILENT = create_machine({"id": "silent"})
@@ -279,6 +307,7 @@ orchestrator_machine: Machine[OrchestratorContext, Any] = (
             "isCancelling": is_cancelling,
             "mayFinishTool": may_finish_tool,
             "isAtWork": is_at_work,
+            "hasPermission": has_permission,
         },
         actions=ACTIONS,
         delays={"backoff": limits.backoff},

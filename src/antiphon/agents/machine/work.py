@@ -21,6 +21,7 @@ from antiphon.agents.machine.results import (
 )
 from antiphon.chart.actions import BoundAction, assign
 from antiphon.threads.machine.permission_rules import ConsentSettings
+from antiphon.threads.machine.scopes import Override
 
 
 def begin_execution(context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
@@ -46,6 +47,11 @@ def begin_execution(context: OrchestratorContext, event: ExecutionFields) -> Orc
     }
 
 
+def begin_turn(context: OrchestratorContext) -> OrchestratorUpdate:
+    """Note how many words of a person are in the prompts of the turn, and that no permission was taken back in it."""
+    return {"heard": len(context["guidance"]), "revoked": []}
+
+
 def end_execution(context: OrchestratorContext) -> OrchestratorUpdate:
     """Forget running tools, questions and lost agents of a crew that has ended."""
     return {"toolsRunning": 0, "waiting": [], "lostAgents": []}
@@ -63,12 +69,16 @@ def note_spent(context: OrchestratorContext, event: AgentSpoke) -> OrchestratorU
 
 
 def keep_result(context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
-    """Keep the conversations, plan, cost and outcome of agents; a success clears the last error, a failure counts."""
-    return keep_result_by(search_output, context, event)
+    """Keep the conversations, plan, cost and outcome of agents; a success clears the last error, a failure counts.
+
+    Words that a person has said since the turn began are for the next one.
+    """
+    return {**keep_result_by(search_output, context, event), "guidance": context["guidance"][context["heard"] :]}
 
 
 def keep_result_by(search: SearchOutput, context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
     """Keep the result of agents; `search` matches their patterns with their output."""
+    revoked = context.get("revoked", ())  # a context of version 1 has no such key
     results = results_of(event, context["currentMode"])
     plan = context["plan"]
     conversations = context["conversations"]
@@ -81,7 +91,7 @@ def keep_result_by(search: SearchOutput, context: OrchestratorContext, event: Ex
         messages = result.get("messages")
         if messages:
             conversations = {**conversations, agent: recent_messages(list(messages))}
-        consent = _consent_after(consent, result)
+        consent = _consent_after(consent, result, revoked)
         if result.get("success"):
             successes.append(result)
         total += result.get("costUsd") or 0
@@ -115,9 +125,13 @@ def _plan_after(
     return plan
 
 
-def _consent_after(consent: ConsentSettings, result: AgentResult) -> ConsentSettings:
+def _consent_after(consent: ConsentSettings, result: AgentResult, revoked: Sequence[Override]) -> ConsentSettings:
+    """Return the consent with the permissions of an agent, but those that were taken back and not given again."""
     overrides = consent.get("overrides", [])
-    new = [override for override in result.get("overrides") or () if override not in overrides]
+    stale = [override for override in revoked if override not in result.get("granted", ())]
+    new = [
+        override for override in result.get("overrides") or () if override not in overrides and override not in stale
+    ]
     return {**consent, "overrides": [*overrides, *new]} if new else consent
 
 
@@ -222,6 +236,7 @@ ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
     **sessions.ACTIONS,
     "noteError": assign(note_error),
     "beginExecution": assign(begin_execution),
+    "beginTurn": assign(begin_turn),
     "endExecution": assign(end_execution),
     "noteSpent": assign(note_spent),
     "updatePlan": assign(update_plan),

@@ -12,6 +12,8 @@
 6. A call that a dead process left behind is *lost*: its effects are unknown, so a person decides how to go on.
    A request that it left behind expires. The child `process` stands for it: it ends when the process does.
 7. A person answers the permission machine itself; the parent is told that somebody is asked, and that it is over.
+8. A permission that is taken back covers no call that is not allowed yet. If it covered one of an open request, the
+   request expires, and another one asks about all calls; calls that were allowed before are made.
 """
 
 from collections.abc import Mapping
@@ -23,8 +25,8 @@ from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.edits import EDITED, edit_asked, with_note
 from antiphon.threads.machine.permission import permission_machine
-from antiphon.threads.machine.permission_rules import CallRequest, Mode, Rules
-from antiphon.threads.machine.scopes import Override, add_overrides, scope_overrides
+from antiphon.threads.machine.permission_rules import CallRequest, Mode, Rules, decide, revoke_permission
+from antiphon.threads.machine.scopes import Override, add_overrides, scope_overrides, without_permission
 from antiphon.threads.machine.tools_types import (
     ApproverDone,
     AssessDone,
@@ -36,6 +38,7 @@ from antiphon.threads.machine.tools_types import (
     PermissionDone,
     PermissionRequest,
     PermissionRequested,
+    Revoke,
     ToolsChanges,
     ToolsContext,
     ToolsOutput,
@@ -47,6 +50,7 @@ APPROVER = "approver"
 ASSESS = "assess"
 LOST = ("interrupted", "unknown")
 AGAIN = "-again"  # the end of the id of a second request for commands that have failed
+REVOKED = "-revoked"  # the end of the id of a request in place of one whose calls need more answers
 MOST_AT_ONCE = 8
 """Calls of a reply that are made at the same time."""
 WITHDRAWN = "permissions given before this thread was imported or restored no longer hold"
@@ -165,6 +169,37 @@ def _holds(override: Override, context: ToolsContext) -> bool:
     if "scope" in override:
         return override.get("history") == _continued(context["history"])
     return context["consents"]
+
+
+def must_ask_anew(context: ToolsContext, event: Revoke) -> bool:
+    """Return whether a permission that is taken back has allowed one of the calls that are asked about."""
+    return _decisions(context) != _decisions(cast(ToolsContext, {**context, **revoke(context, event)}))
+
+
+def _decisions(context: ToolsContext) -> list[str]:
+    request = permission_input(context)
+    return [call["decision"] for call in decide(request["calls"], request["mode"], request["rules"])["calls"]]
+
+
+def revoke(context: ToolsContext, event: Revoke) -> ToolsChanges:
+    """Remove a permission that was taken back."""
+    permission = event["permission"]
+    return {
+        "consent": revoke_permission(context["consent"], permission),
+        "overrides": without_permission(context["overrides"], permission),
+    }
+
+
+def close_request(context: ToolsContext, event: Revoke, enqueue: Enqueue[ToolsContext, Any]) -> None:
+    """Report to the parent that the open request has expired, if a person was asked."""
+    if context["request"] is not None:
+        enqueue.send_parent({"type": "go_on", "id": context["requestId"], "decision": "expired"})
+
+
+def renew_request(context: ToolsContext) -> ToolsChanges:
+    """Give the request another id: an answer to the earlier one was for fewer calls."""
+    id = context["requestId"]
+    return {"requestId": None if id is None else f"{id}{REVOKED}", "request": None}
 
 
 def is_allowed(context: ToolsContext, event: PermissionDone) -> bool:
@@ -397,6 +432,7 @@ _tools = setup[ToolsContext, Any](
         "hasNoCalls": has_no_calls,
         "isAssessed": is_assessed,
         "isAllowed": is_allowed,
+        "mustAskAnew": must_ask_anew,
         "hasApprover": has_approver,
         "isUndecided": is_undecided,
         "isPending": is_pending,
@@ -411,6 +447,10 @@ _tools = setup[ToolsContext, Any](
         "refuseUnassessed": assign(refuse_unassessed),
         "askPermission": spawn_child(PERMISSION, id=PERMISSION, input=permission_input),
         "keepPermission": assign(keep_permission),
+        "revoke": assign(revoke),
+        "closeRequest": enqueue_actions(close_request),
+        "renewRequest": assign(renew_request),
+        "forgetApprover": stop_child(APPROVER),
         "refuseCalls": assign(refuse_calls),
         "askParent": enqueue_actions(ask_parent),
         "askApprover": enqueue_actions(ask_approver),
@@ -441,7 +481,7 @@ _tools = setup[ToolsContext, Any](
         "tool": create_machine({"id": "tool"}),
         "process": create_machine({"id": "process"}),
     },
-    events=PermissionRequested,
+    events=PermissionRequested | Revoke,
     public=[],
 )
 tools_machine: Machine[ToolsContext, Any] = _tools.create_machine({**CHART, "context": first_context, "output": output})
