@@ -10,6 +10,7 @@ from antiphon.threads.activity import Activity
 from antiphon.threads.following import ActivityPage, ThreadChange
 from antiphon.threads.kinds import ThreadView
 from antiphon.threads.pages import ThreadPage
+from antiphon.threads.permissions import permission_from_json
 from antiphon.threads.requests import OpenRequest
 
 Json = Mapping[str, Any]
@@ -45,6 +46,7 @@ def page_from_json(page: Json) -> ThreadPage:
         tuple(map(request_from_row, page["requests"])),
         {address: tuple(events) for address, events in page["can"].items()},
         page["transcript"],
+        permissions=tuple(map(permission_from_json, page.get("permissions", ()))),
     )
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         OverBudget,
         Refused,
         ThreadError,
+        UnknownPermission,
         UnknownRequest,
         UnknownSetting,
         UnknownThread,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from antiphon.threads.owners import OwnerLimits
     from antiphon.threads.pages import ThreadPage
     from antiphon.threads.reply import reply_events, stream_reply
+    from antiphon.threads.permissions import StandingPermission
     from antiphon.threads.requests import OpenRequest
     from antiphon.threads.service import ThreadService
     from antiphon.threads.status import StatusChange, ThreadStatusMachine
@@ -87,6 +89,7 @@ __getattr__ = lazy_names(
             "OverBudget",
             "Refused",
             "ThreadError",
+            "UnknownPermission",
             "UnknownRequest",
             "UnknownSetting",
             "UnknownThread",
@@ -143,6 +146,7 @@ __getattr__ = lazy_names(
             "stream_reply",
         ),
         "owners": ("OwnerLimits",),
+        "permissions": ("StandingPermission",),
         "requests": ("OpenRequest",),
         "service": ("ThreadService",),
         "status": (
@@ -201,6 +205,7 @@ __all__ = [
     "Record",
     "Refused",
     "ResumeReason",
+    "StandingPermission",
     "StatusChange",
     "ThreadChange",
     "ThreadContext",
@@ -218,6 +223,7 @@ __all__ = [
     "Toolbox",
     "TrustDifference",
     "TrustedFolders",
+    "UnknownPermission",
     "UnknownRequest",
     "UnknownSetting",
     "UnknownThread",

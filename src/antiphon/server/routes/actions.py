@@ -15,6 +15,7 @@ from antiphon.server.bodies import (
     Perform,
     ResolveMerge,
     Respond,
+    RevokePermission,
     RewindChat,
     SendMessage,
     StartThread,
@@ -64,6 +65,20 @@ async def respond(request: Request, context: Context, id: ThreadId, key: Key = N
         id, body.get("text"), request=body["requestId"], key=letter_id(key), **answer
     )
     return receipt_response(id, receipt)
+
+
+@routes.add(
+    "POST",
+    "/threads/{id}/revoke",
+    "Take back a permission",
+    takes=RevokePermission,
+    gives=ReceiptReply,
+    status=202,
+)
+async def revoke_permission(request: Request, context: Context, id: ThreadId, key: Key = None) -> Response:
+    """One of the `permissions` of the thread; the calls that it covered are asked about again."""
+    body = await read_body(request, RevokePermission)
+    return receipt_response(id, await context.app.threads.revoke(id, body["permission"], key=letter_id(key)))
 
 
 @routes.add("POST", "/threads/{id}/stop", "Stop the work of a thread", gives=ReceiptReply, status=202)
