@@ -7,10 +7,10 @@ from typing import Any
 from antiphon.runtime.histories import parse_cursor
 from antiphon.runtime.records import Receipt, RootState
 from antiphon.threads.activity import Activity
+from antiphon.threads.consent import permission_from_json
 from antiphon.threads.following import ActivityPage, ThreadChange
 from antiphon.threads.kinds import ThreadView
 from antiphon.threads.pages import ThreadPage
-from antiphon.threads.permissions import permission_from_json
 from antiphon.threads.requests import OpenRequest
 
 Json = Mapping[str, Any]

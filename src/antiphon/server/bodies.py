@@ -124,7 +124,7 @@ class Respond(TypedDict):
     arguments: NotRequired[dict[str, dict[str, Any]]]
 
 
-class RevokePermission(TypedDict):
+class TakeBack(TypedDict):
     """The id of a permission that lasts, which is taken back."""
 
     permission: str

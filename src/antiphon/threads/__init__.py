@@ -7,7 +7,7 @@ from antiphon.lazy import lazy_names
 if TYPE_CHECKING:
     from antiphon.threads.activity import Activity, activities
     from antiphon.threads.approval import Approval, ApprovalRequest, Approver
-    from antiphon.threads.consent import Consent, consent_from_json
+    from antiphon.threads.consent import Consent, StandingPermission, consent_from_json
     from antiphon.threads.errors import (
         Busy,
         InvalidCursor,
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from antiphon.threads.owners import OwnerLimits
     from antiphon.threads.pages import ThreadPage
     from antiphon.threads.reply import reply_events, stream_reply
-    from antiphon.threads.permissions import StandingPermission
     from antiphon.threads.requests import OpenRequest
     from antiphon.threads.service import ThreadService
     from antiphon.threads.status import StatusChange, ThreadStatusMachine
@@ -75,6 +74,7 @@ __getattr__ = lazy_names(
         ),
         "consent": (
             "Consent",
+            "StandingPermission",
             "consent_from_json",
         ),
         "errors": (
@@ -146,7 +146,6 @@ __getattr__ = lazy_names(
             "stream_reply",
         ),
         "owners": ("OwnerLimits",),
-        "permissions": ("StandingPermission",),
         "requests": ("OpenRequest",),
         "service": ("ThreadService",),
         "status": (

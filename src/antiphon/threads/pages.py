@@ -6,9 +6,9 @@ from typing import Any, TypedDict
 
 from antiphon.runtime.doors import Doors
 from antiphon.runtime.errors import LoadFailed, Quarantined, UnknownMachine
+from antiphon.threads.consent import StandingPermission, standing_permissions
 from antiphon.threads.kinds import Json, Record, ThreadView
 from antiphon.threads.library import Library
-from antiphon.threads.permissions import StandingPermission, standing_permissions
 from antiphon.threads.replies import open_replies
 from antiphon.threads.requests import OpenRequest, open_requests
 
@@ -64,7 +64,7 @@ async def read_page(runtime: Doors, library: Library, id: str) -> ThreadPage:
     return ThreadPage(record.view, record.content, before, is_transcript=record.is_transcript, **work)
 
 
-class OpenWork(TypedDict):
+class PageWork(TypedDict):
     """What a thread waits for, takes, works on and allows."""
 
     requests: tuple[OpenRequest, ...]
@@ -73,10 +73,10 @@ class OpenWork(TypedDict):
     permissions: tuple[StandingPermission, ...]
 
 
-NO_WORK: OpenWork = {"requests": (), "can": {}, "replies": (), "permissions": ()}
+NO_WORK: PageWork = {"requests": (), "can": {}, "replies": (), "permissions": ()}
 
 
-async def _open_work(runtime: Doors, library: Library, id: str, record: Record) -> OpenWork:
+async def _open_work(runtime: Doors, library: Library, id: str, record: Record) -> PageWork:
     """Return the open requests of a thread, the events that it takes, its replies in progress and its permissions."""
     if record.is_transcript or record.view.problem is not None:
         return NO_WORK

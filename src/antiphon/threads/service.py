@@ -26,7 +26,6 @@ from antiphon.threads.forks import rename_thread
 from antiphon.threads.kinds import Json, content_of
 from antiphon.threads.library import IMPORTED, THREAD, Library
 from antiphon.threads.machine.thread import start_event
-from antiphon.threads.permissions import REVOKE, StandingPermission, find_permission, standing_permissions
 from antiphon.threads.requests import (
     PROVIDER_ERROR,
     Answer,
@@ -201,22 +200,6 @@ class ThreadService:
     async def requests(self, id: str) -> list[OpenRequest]:
         """Return the open requests of a thread to a person, the oldest first."""
         return open_requests(await self.snapshot(id))
-
-    async def permissions(self, id: str) -> list[StandingPermission]:
-        """Return what was allowed in a thread for more than one call, by its settings or by a person."""
-        kind = await self._check(id)
-        return [] if kind is None else standing_permissions(self.library.kinds[kind].decisions(await self.snapshot(id)))
-
-    async def revoke(self, id: str, permission: str, *, key: str | None = None) -> Receipt:
-        """Take back a permission that lasts, by its id: the calls that it covered are asked about again.
-
-        It holds at once, for agents at work too; a call that was made already is not stopped.
-        Raise `UnknownPermission` if the thread does not have it.
-        """
-        if (earlier := await self._outcome(id, key)) is not None:
-            return earlier
-        override = find_permission(id, await self.permissions(id), permission).override
-        return await self._perform(id, REVOKE[str(await self._check(id))], key, permission=override)
 
     async def stop(self, id: str, *, key: str | None = None) -> Receipt:
         """Stop the run of a thread; an event whose `key` was taken before is a `duplicate`, here and below."""

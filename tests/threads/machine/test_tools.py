@@ -22,7 +22,8 @@ from antiphon import (
 )
 from antiphon.chart.effects import SpawnChild, StopChild
 from antiphon.threads.machine.permission import CHART as PERMISSION_CHART
-from antiphon.threads.machine.tools import CHART, LOST, MOST_AT_ONCE, PROCESS_LOST, WITHDRAWN, tools_machine
+from antiphon.threads.machine.tools import CHART, LOST, MOST_AT_ONCE, PROCESS_LOST, tools_machine
+from antiphon.threads.machine.tools_permission import WITHDRAWN
 from tests.fixtures.charts import load_chart
 from tests.fixtures.conversations import law
 from tests.paths import DOCS

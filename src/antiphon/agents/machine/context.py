@@ -23,6 +23,7 @@ TASK_KEYS = (
     "lostAgents", "lostIn", "cancelling", "atWork", "now", "costUsd", "usage", "summary", "reason", "denied", "log",
 )  # fmt: skip
 MOST_MESSAGES = 60
+CREW = "executeAgent"  # the actor of the agents at work
 
 
 class Question(TypedDict):

@@ -20,6 +20,7 @@ from antiphon.agents.machine.context import (
     first_context,
     fresh_task,
 )
+from antiphon.agents.machine.context import CREW as CREW
 from antiphon.agents.machine.crew import crew_machine
 from antiphon.agents.machine.events import (
     PUBLIC,
@@ -35,11 +36,7 @@ from antiphon.agents.machine.results import Json, RunError, error_of, is_loss
 from antiphon.chart.actions import BoundAction, assign, enqueue_actions
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
-from antiphon.threads.machine import permission_rules
-from antiphon.threads.machine.scopes import add_overrides
-from antiphon.threads.machine.tools_types import Revoke
 
-CREW = "executeAgent"
 MOST_WORDS = 10
 WALL_TIME = "wallTime"
 GRACE = "grace"
@@ -208,25 +205,6 @@ def note_guidance(context: OrchestratorContext, event: TaskFields) -> Orchestrat
     return {"guidance": guidance, "runId": run_of(context, event)}
 
 
-def has_permission(context: OrchestratorContext, event: Revoke) -> bool:
-    """Return whether a permission of the run is taken back."""
-    return event["permission"] in context["consent"].get("overrides", ())
-
-
-def revoke_permission(context: OrchestratorContext, event: Revoke) -> OrchestratorUpdate:
-    """Remove a permission that was taken back, and remember that for the results of the turn at work."""
-    permission = event["permission"]
-    return {
-        "consent": permission_rules.revoke_permission(context["consent"], permission),
-        "revoked": add_overrides(context["revoked"], [permission]),
-    }
-
-
-def pass_revocation(context: OrchestratorContext, event: Revoke, enqueue: OrchestratorEnqueue) -> None:
-    """Tell the agents at work that a permission was taken back."""
-    enqueue.send_to(CREW, {"type": event["type"], "permission": event["permission"]})
-
-
 def with_inputs(chart: Json, inputs: Mapping[str, object] = INPUTS) -> Json:
     """Add the inputs of the invoked actors to the chart; JSON has no functions."""
     states: Any = chart["states"]
@@ -272,8 +250,6 @@ ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
     "resumeAgents": enqueue_actions(resume_agents),
     "beginCancelling": enqueue_actions(begin_cancelling),
     "noteGuidance": assign(note_guidance),
-    "revokePermission": assign(revoke_permission),
-    "passRevocation": enqueue_actions(pass_revocation),
     "resetRun": assign(fresh_task),
 }
 _SILENT = create_machine({"id": "silent"})
@@ -294,8 +270,7 @@ orchestrator_machine: Machine[OrchestratorContext, Any] = (
             "hasCurrentAgent": choices.has_current_agent,
             "hasTask": choices.has_task,
             "startsForced": choices.starts_forced,
-            "hasOpenStep": work.has_open_step,
-            "hasFailedOutright": work.has_failed_outright,
+            **work.GUARDS,
             "isDryRun": is_dry_run,
             "isCompletedByRule": choices.is_completed_by_rule,
             "isDecidedByRule": choices.is_decided_by_rule,
@@ -307,7 +282,6 @@ orchestrator_machine: Machine[OrchestratorContext, Any] = (
             "isCancelling": is_cancelling,
             "mayFinishTool": may_finish_tool,
             "isAtWork": is_at_work,
-            "hasPermission": has_permission,
         },
         actions=ACTIONS,
         delays={"backoff": limits.backoff},

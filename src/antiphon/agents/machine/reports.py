@@ -18,8 +18,6 @@ from antiphon.agents.machine.plan import review_plan
 from antiphon.agents.machine.results import Json, error_of
 from antiphon.chart.actions import BoundAction, emit, enqueue_actions
 from antiphon.threads.machine.content import is_key_missing
-from antiphon.threads.machine.scopes import describe_override
-from antiphon.threads.machine.tools_types import Revoke
 
 LOST_PROCESS: Json = {"code": "interrupted", "message": "the process was lost in mid-work", "recoverable": True}
 NOTHING_TO_RESUME = "there is nothing to go on with: the run has ended, or never began; give it a task"
@@ -162,13 +160,6 @@ def rules_decision(context: OrchestratorContext, event: RulesDecided, enqueue: O
     write_line(context, enqueue, line("rules_decided", text, "warning", reason=event["reason"]))
 
 
-def revocation(context: OrchestratorContext, event: Revoke, enqueue: OrchestratorEnqueue) -> None:
-    """Report that a person takes back a permission."""
-    permission = event["permission"]
-    text = f"Permission taken back: {describe_override(permission)}"
-    write_line(context, enqueue, line("permission_revoked", text, permission=permission))
-
-
 def output(context: OrchestratorContext) -> Output:
     """Return the result of the run with its log; the state `complete` does not mean that the task is done."""
     return {**result_of(context), "log": context["log"]}
@@ -294,7 +285,6 @@ def report_reset(context: OrchestratorContext, event: RunCommand, enqueue: Orche
 ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
     "judgeOutcome": enqueue_actions(judge_outcome),
     "logRules": enqueue_actions(rules_decision),
-    "logRevocation": enqueue_actions(revocation),
     "streamMessage": enqueue_actions(agent_message),
     "logTaskStart": log(task_start),
     "logAgentStart": log(agent_start),

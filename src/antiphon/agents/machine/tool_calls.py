@@ -18,10 +18,9 @@ from antiphon.agents.machine.agent_types import (
 from antiphon.agents.machine.plan import plan_of
 from antiphon.agents.machine.results import Json, error_of, is_loss
 from antiphon.chart.actions import Enqueue
-from antiphon.threads.machine import permission_rules
 from antiphon.threads.machine.call_problems import problem_with_call
 from antiphon.threads.machine.content import PartJson, ResultPart, calls_of
-from antiphon.threads.machine.permission_rules import CallRequest
+from antiphon.threads.machine.permission_rules import CallRequest, consent_without
 from antiphon.threads.machine.scopes import Override, add_overrides, without_permission
 from antiphon.threads.machine.streaming_types import ReplyCompleted
 from antiphon.threads.machine.tools import is_lost_request
@@ -186,7 +185,7 @@ def revoke_permission(context: AgentContext, event: Revoke) -> AgentUpdate:
     """Remove a permission that was taken back."""
     permission = event["permission"]
     return {
-        "consent": permission_rules.revoke_permission(context["consent"], permission),
+        "consent": consent_without(context["consent"], permission),
         "granted": without_permission(context["granted"], permission),
     }
 

@@ -1,9 +1,9 @@
 """The work of agents: their results and sessions, and what the context keeps of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from antiphon.agents.machine import sessions
+from antiphon.agents.machine import revocations, sessions
 from antiphon.agents.machine.choices import completed_step, count_failure
 from antiphon.agents.machine.context import OrchestratorContext, OrchestratorUpdate, now_of, recent_messages
 from antiphon.agents.machine.decisions import MAPPING
@@ -20,8 +20,6 @@ from antiphon.agents.machine.results import (
     results_of,
 )
 from antiphon.chart.actions import BoundAction, assign
-from antiphon.threads.machine.permission_rules import ConsentSettings
-from antiphon.threads.machine.scopes import Override
 
 
 def begin_execution(context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
@@ -91,7 +89,7 @@ def keep_result_by(search: SearchOutput, context: OrchestratorContext, event: Ex
         messages = result.get("messages")
         if messages:
             conversations = {**conversations, agent: recent_messages(list(messages))}
-        consent = _consent_after(consent, result, revoked)
+        consent = revocations.consent_after(consent, result, revoked)
         if result.get("success"):
             successes.append(result)
         total += result.get("costUsd") or 0
@@ -123,16 +121,6 @@ def _plan_after(
     if step is not None and not result.get("success"):
         return with_step(plan, step, "failed", str(result.get("agent")))
     return plan
-
-
-def _consent_after(consent: ConsentSettings, result: AgentResult, revoked: Sequence[Override]) -> ConsentSettings:
-    """Return the consent with the permissions of an agent, but those that were taken back and not given again."""
-    overrides = consent.get("overrides", [])
-    stale = [override for override in revoked if override not in result.get("granted", ())]
-    new = [
-        override for override in result.get("overrides") or () if override not in overrides and override not in stale
-    ]
-    return {**consent, "overrides": [*overrides, *new]} if new else consent
 
 
 def _error_in(results: list[AgentResult]) -> RunError:
@@ -234,6 +222,7 @@ def has_open_step(context: OrchestratorContext) -> bool:
 
 ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
     **sessions.ACTIONS,
+    **revocations.ACTIONS,
     "noteError": assign(note_error),
     "beginExecution": assign(begin_execution),
     "beginTurn": assign(begin_turn),
@@ -247,4 +236,9 @@ ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
     "skipStep": assign(skip_step),
     "finishPlan": assign(finish_plan),
     "noteDenials": assign(note_denials),
+}
+GUARDS: dict[str, Callable[..., bool]] = {
+    "hasOpenStep": has_open_step,
+    "hasFailedOutright": has_failed_outright,
+    "hasPermission": revocations.has_permission,
 }

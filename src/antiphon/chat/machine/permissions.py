@@ -5,7 +5,7 @@ from typing import Any
 from antiphon.chart.actions import Enqueue
 from antiphon.chat.machine.context import FlowContext
 from antiphon.chat.machine.events import RevokePermission
-from antiphon.threads.machine import permission_rules
+from antiphon.threads.machine.permission_rules import consent_without
 from antiphon.threads.machine.scopes import Override, without_permission
 
 TOOLS = "tools"
@@ -35,7 +35,7 @@ def revoke_permission(context: FlowContext, event: RevokePermission) -> FlowCont
     permission = event["permission"]
     config = context["config"]
     consent = config["consent"]
-    left = None if consent is None else permission_rules.revoke_permission(consent, permission)
+    left = None if consent is None else consent_without(consent, permission)
     overrides = without_permission(context["overrides"], permission)
     return {**context, "config": {**config, "consent": left}, "overrides": overrides}
 

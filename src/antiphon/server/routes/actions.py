@@ -15,10 +15,10 @@ from antiphon.server.bodies import (
     Perform,
     ResolveMerge,
     Respond,
-    RevokePermission,
     RewindChat,
     SendMessage,
     StartThread,
+    TakeBack,
 )
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, json_response, read_body
@@ -71,13 +71,13 @@ async def respond(request: Request, context: Context, id: ThreadId, key: Key = N
     "POST",
     "/threads/{id}/revoke",
     "Take back a permission",
-    takes=RevokePermission,
+    takes=TakeBack,
     gives=ReceiptReply,
     status=202,
 )
 async def revoke_permission(request: Request, context: Context, id: ThreadId, key: Key = None) -> Response:
     """One of the `permissions` of the thread; the calls that it covered are asked about again."""
-    body = await read_body(request, RevokePermission)
+    body = await read_body(request, TakeBack)
     return receipt_response(id, await context.app.threads.revoke(id, body["permission"], key=letter_id(key)))
 
 

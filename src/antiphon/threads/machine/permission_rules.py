@@ -95,7 +95,7 @@ class ConsentSettings(TypedDict, total=False):
     approver: bool
 
 
-def revoke_permission(consent: ConsentSettings, permission: Override) -> ConsentSettings:
+def consent_without(consent: ConsentSettings, permission: Override) -> ConsentSettings:
     """Return settings without a permission that was taken back."""
     overrides = consent.get("overrides", [])
     return {**consent, "overrides": without_permission(overrides, permission)} if permission in overrides else consent
