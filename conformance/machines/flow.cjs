@@ -4,9 +4,9 @@ const consensus = require("./chat/consensus.cjs");
 const { output } = require("./chat/crystal.cjs");
 const limits = require("./chat/limits.cjs");
 const operations = require("./chat/operations.cjs");
-const { isBusy, refusal } = require("./chat/refusals.cjs");
+const { areToolsRunning, isBusy, refusal } = require("./chat/refusals.cjs");
 const replies = require("./chat/replies.cjs");
-const { timeOf } = require("./python.cjs");
+const { timeOf, withoutConsent, withoutPermission } = require("./python.cjs");
 const { initialContext } = require("./chat/settings.cjs");
 
 const update = (f) => assign(({ context, event }) => f(context, event));
@@ -109,6 +109,13 @@ const actions = {
   stopTools: stopChild("tools"),
   goOnIfWaited: doing((c, e, enqueue) => {
     if (c.reportsToParent && isWaiting(c) && e.runId == null) enqueue.sendTo(parentOf, { type: "GO_ON", runId: runOf(c) });
+  }),
+  revokePermission: update((c, { permission }) => ({
+    config: { ...c.config, consent: c.config.consent && withoutConsent(c.config.consent, permission) },
+    overrides: withoutPermission(c.overrides, permission),
+  })),
+  passRevocation: doing((c, { permission }, enqueue) => {
+    if (areToolsRunning(c)) enqueue.sendTo("tools", { type: "REVOKE", permission });
   }),
   keepAnswers: update(replies.toolsDone),
   loseRequest: update(replies.requestLost),

@@ -136,6 +136,7 @@ const decide = (calls, mode, rules) => {
   return { decision, by, reason, calls: all };
 };
 
+exports.decide = decide;
 exports.scopeOverrides = (calls, scope) =>
   asked(calls).flatMap((call) => call.scopes.filter((offer) => offer.scope === scope).map((offer) => ({
     decision: "allow", scope: offer.scope, tool: call.name, value: offer.value,

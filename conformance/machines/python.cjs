@@ -19,6 +19,13 @@ exports.compactJson = (value) => sorted(value, ",", ":");
 exports.spacedJson = (value) => sorted(value, ", ", ": ");
 exports.repr = repr;
 exports.isObject = isObject;
+// Lists of decisions: with further ones, each once, and without a permission that was taken back.
+const isSame = (one) => (other) => sorted(one, ",", ":") === sorted(other, ",", ":");
+exports.isSame = isSame;
+exports.withoutPermission = (overrides, permission) => overrides.filter((one) => one.decision !== "allow" || !isSame(permission)(one));
+exports.withoutConsent = (consent, permission) =>
+  (consent.overrides ?? []).some(isSame(permission))
+    ? { ...consent, overrides: exports.withoutPermission(consent.overrides, permission) } : consent;
 // The context of a chart with what an input gives for its keys.
 exports.given = (chart, input) =>
   Object.fromEntries(Object.entries(chart.context).map(([key, first]) => [key, key in input ? input[key] : first]));

@@ -1,7 +1,7 @@
 // The tools machine for XState: the chart as it is, and the functions of threads/machine/tools.py under its names.
 const { assign, enqueueActions, sendTo, setup, spawnChild, stopChild } = require("xstate");
-const { scopeOverrides } = require("./permission.cjs");
-const { given, isObject } = require("./python.cjs");
+const { decide, scopeOverrides } = require("./permission.cjs");
+const { given, isObject, withoutConsent, withoutPermission } = require("./python.cjs");
 
 const PROCESS_LOST = "the process that asked is gone";
 const LOST = ["interrupted", "unknown"];
@@ -27,6 +27,20 @@ const deniedOf = (c) => c.asked.filter((id) => "denied" in c.calls[numberOf(id)]
 const messageOf = (error) => (isObject(error) ? error.message : error);
 const start = (c, ids, granted, enqueue) => ids.forEach((id) =>
   enqueue.spawnChild("tool", { id, input: { call: c.calls[numberOf(id)], access: granted[id], history: c.history } }));
+const permissionInput = (c) => ({
+  id: c.requestId, calls: c.asked.map((id) => c.calls[numberOf(id)]), mode: modeOf(c), timeoutMs: c.timeoutMs, reportsToParent: true,
+  rules: {
+    blocked: c.consent.blocked ?? [], tripped: c.consent.tripped ?? [], overrides: (c.consent.overrides ?? []).filter(holds(c)),
+    autoAllow: c.consents ? c.consent.autoAllow ?? [] : [], ...(c.consents || c.mode !== null ? {} : { notice: WITHDRAWN }),
+  },
+});
+const decisions = (c) => {
+  const { calls, mode, rules } = permissionInput(c);
+  return JSON.stringify(decide(calls, mode, rules).calls.map((call) => call.decision));
+};
+const revoked = (c, { permission }) => ({
+  consent: withoutConsent(c.consent, permission), overrides: withoutPermission(c.overrides, permission),
+});
 const update = (f) => assign(({ context, event }) => f(context, event));
 
 const actions = {
@@ -53,16 +67,13 @@ const actions = {
     const calls = c.calls.map((call) => (isMakeable(call) ? { ...call, problem: `not called: ${messageOf(e.error)}` } : call));
     return { calls, results: { ...c.results, ...problems(calls) }, assessed: true };
   }),
-  askPermission: spawnChild("permission", {
-    id: "permission",
-    input: ({ context: c }) => ({
-      id: c.requestId, calls: c.asked.map((id) => c.calls[numberOf(id)]), mode: modeOf(c), timeoutMs: c.timeoutMs, reportsToParent: true,
-      rules: {
-        blocked: c.consent.blocked ?? [], tripped: c.consent.tripped ?? [], overrides: (c.consent.overrides ?? []).filter(holds(c)),
-        autoAllow: c.consents ? c.consent.autoAllow ?? [] : [], ...(c.consents || c.mode !== null ? {} : { notice: WITHDRAWN }),
-      },
-    }),
+  askPermission: spawnChild("permission", { id: "permission", input: ({ context }) => permissionInput(context) }),
+  revoke: update(revoked),
+  closeRequest: enqueueActions(({ context: c, enqueue }) => {
+    if (c.request !== null) enqueue.sendTo(parentOf, { type: "go_on", id: c.requestId, decision: "expired" });
   }),
+  renewRequest: update((c) => ({ requestId: c.requestId === null ? null : `${c.requestId}-revoked`, request: null })),
+  forgetApprover: stopChild("approver"),
   keepPermission: update((c, { output }) => {
     if (output.decision !== "allowed") return { permission: output };
     const history = continued(c.history);
@@ -130,6 +141,7 @@ const guards = {
   hasApprover: ({ context }) => Boolean(context.consent.approver),
   isUndecided: ({ event }) => event.output.answer === null,
   hasNoCalls: ({ context: { calls } }) => calls.length > 0 && !calls.some(isMakeable),
+  mustAskAnew: ({ context, event }) => decisions(context) !== decisions({ ...context, ...revoked(context, event) }),
   isAssessed: ({ context }) => context.assessed,
   isAllowed: ({ context, event }) => event.output.decision === "allowed" && event.output.id === context.requestId,
   mustOfferAgain: ({ context: c }) => modeOf(c) !== "plan" && !c.offeredAgain && !c.lost && !c.pending.length && deniedOf(c).length > 0,

@@ -125,6 +125,8 @@ class BlockingThreads:
         self.begin = calls.blocking(threads.begin)
         self.requests = calls.blocking(threads.requests)
         self.answer = calls.blocking(threads.answer)
+        self.permissions = calls.blocking(threads.permissions)
+        self.revoke = calls.blocking(threads.revoke)
         self.set_mode = calls.blocking(threads.set_mode)
         self.allow_model = calls.blocking(threads.allow_model)
         self.perform = calls.blocking(threads.perform)

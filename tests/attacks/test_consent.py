@@ -18,7 +18,7 @@ from antiphon.threads.assessing import assess_all, limit_risk
 from antiphon.threads.machine.permission import permission_machine
 from antiphon.threads.machine.permission_rules import MODES, call_text, decide
 from antiphon.threads.machine.scopes import scope_overrides
-from antiphon.threads.machine.tools import WITHDRAWN
+from antiphon.threads.machine.tools_permission import WITHDRAWN
 from antiphon.tools.access import WRITABLE, Access
 from antiphon.tools.assessment import Assessment
 from antiphon.tools.context import CURRENT, Context

@@ -831,11 +831,33 @@ def test_a_tool_is_allowed_for_the_thread(pages: Pages, kitchen: LiveServer, scr
     ask_card(app).get_by_role("button", name="Allow in this chat: the tool bake").click()
     app.expect_state("completed")
     app.button("Branches 1").click()
-    expect(app.page.get_by_role("list", name="Standing permissions")).to_have_text("bake")
+    expect(app.page.get_by_role("list", name="Standing permissions")).to_contain_text("bake")
     app.send("Bake another")
 
     expect(app.page.locator(".card.tool")).to_have_count(2)
     app.expect_state("completed")
+
+
+def test_a_permission_is_taken_back_with_the_keyboard_and_the_call_is_asked_about_again(
+    pages: Pages, kitchen: LiveServer, script: Script, screenshots: Path
+) -> None:
+    app = open_chat(pages, kitchen, script(BAKING), "Bake", tools=["bake"], consent={"mode": "ask"})
+    ask_card(app).get_by_role("button", name="Allow in this chat: the tool bake").click()
+    app.expect_state("completed")
+    app.button("Branches 1").click()
+    take_back = app.button("Take back: bake")
+    app.shoot(screenshots, "chat-permissions")
+    assert app.serious_faults() == []
+
+    take_back.focus()
+    app.page.keyboard.press("Enter")
+
+    expect(take_back).to_have_count(0)
+    expect(app.page.get_by_text("Nothing is allowed beyond single calls.")).to_be_visible()
+    expect(app.page.get_by_role("status").get_by_text("No longer allowed: bake.")).to_have_count(1)
+    expect(app.page.get_by_role("list", name="Standing permissions")).to_be_focused()
+    app.send("Bake another")
+    expect(ask_card(app)).to_be_visible()
 
 
 def test_a_call_of_a_chat_is_made_with_edited_arguments(pages: Pages, kitchen: LiveServer, script: Script) -> None:

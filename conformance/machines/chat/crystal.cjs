@@ -58,6 +58,7 @@ const FACTS = {
   limit_reached: reachedFacts,
   results_awaited: ({ reply: { request: { id, address, calls } } }) => ({ id, address, calls }),
   limit_warning: warningFacts,
+  permission_revoked: (c, e) => ({ permission: e.permission }),
   limit_answered: (c, e) => ({ id: e.id, decision: e.decision }),
   message_queued: (c) => ({ waiting: c.queue.length }),
   fork_initiated: (c) => c.fork,

@@ -1,5 +1,5 @@
 // Twins of chat/machine/validation.py: why a chat does not accept an event. Only what a parent may hear has its exact words.
-const { isObject, repr } = require("../python.cjs");
+const { isObject, isSame, repr } = require("../python.cjs");
 const { LIMITS, described, spentOf } = require("./limits.cjs");
 const { sides, unresolved } = require("./merging.cjs");
 const { areSettings, givenSettings } = require("./settings.cjs");
@@ -106,8 +106,15 @@ const toolResults = (c, e) => {
 const ending = (c) => (c.reply !== null ? IN_FLIGHT : c.crystallizing ? "the crystal is being made" : null);
 const configure = (c, e) => ((!e.config || isObject(e.config)) && areSettings(givenSettings(e)) ? null : "no settings");
 
+const areToolsRunning = ({ reply, config }) =>
+  config.consent !== null && !config.clientTools && reply?.phase === "tools" && reply.called;
+const revoke = (c, { permission }) => {
+  const known = [...(c.config.consent?.overrides ?? []), ...c.overrides].filter((one) => one.decision === "allow");
+  return areToolsRunning(c) || known.some(isSame(permission)) ? null : "no permission";
+};
+
 const REASONS = {
-  configure, message, fork, rewind, merge, close, retry, resume,
+  configure, message, fork, rewind, merge, close, retry, resume, revoke,
   inject_context: content,
   resolve_conflict: resolveConflict,
   confirm_merge: (c) => {
@@ -129,4 +136,4 @@ const REASONS = {
     (e.trigger != null && !["close", "inactivity", "overflow", "goal"].includes(e.trigger) ? "no trigger" : ending(c)),
 };
 
-module.exports = { isBusy, otherBranches, refusal: (c, e) => REASONS[e.type]?.(c, e) ?? null };
+module.exports = { areToolsRunning, isBusy, otherBranches, refusal: (c, e) => REASONS[e.type]?.(c, e) ?? null };

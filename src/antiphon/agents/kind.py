@@ -1,7 +1,7 @@
 """Runs as a kind of thread."""
 
 from antiphon.agents.export import run_document
-from antiphon.agents.record import new_texts, read_run, summarize
+from antiphon.agents.record import decisions_in, new_texts, read_run, summarize
 from antiphon.threads.kinds import ThreadKind
 
 RUN = ThreadKind(
@@ -10,6 +10,7 @@ RUN = ThreadKind(
     summarize=summarize,
     content=read_run,
     texts=new_texts,
+    decisions=decisions_in,
     document=run_document,
     to_json=lambda record: dict(record.content),
 )

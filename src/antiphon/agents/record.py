@@ -1,10 +1,12 @@
 """Records of runs: everything that is known of one, running or ended."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from antiphon.agents.machine.context import first_context
+from antiphon.agents.machine.orchestrator import CREW
 from antiphon.agents.machine.reports import result_of
+from antiphon.agents.machine.tool_calls import TOOLS
 from antiphon.threads.kinds import Json, NewText, ThreadSummary, content_of, error_message
 from antiphon.threads.machine.scopes import Override, add_overrides
 
@@ -53,7 +55,7 @@ def read_run(id: str, snapshot: Json, result: Json | None) -> dict[str, Any]:
         "limits": {key: context[key] for key in LIMITS},
         "consent": _read_consent(context["consent"], child),
         "waiting": context["waiting"],
-        "guidance": list(run.get("guidance") or ()),
+        "guidance": _unread_words(run),
         "startedAt": run["startedAt"],
         "endedAt": None if outcome is None else run["now"],
         "outcome": outcome,
@@ -61,14 +63,41 @@ def read_run(id: str, snapshot: Json, result: Json | None) -> dict[str, Any]:
     }
 
 
+def _unread_words(run: Json) -> list[str]:
+    """Return the words of a person that are in no prompt: the turn at work has heard those before it."""
+    return list(run.get("guidance") or ())[run.get("heard", 0) if run.get("atWork") else 0 :]
+
+
 def _read_consent(consent: Json, run: Json | None) -> dict[str, Any]:
     """Read the permission mode of a run, and what was allowed or denied beyond single calls, in this turn too."""
-    crew = run["snapshot"]["children"].get("executeAgent") if run is not None else None
-    agents = crew["snapshot"]["children"].values() if crew is not None else ()
+    return {"mode": consent.get("mode", "ask"), "overrides": _decisions(consent, run)}
+
+
+def decisions_in(snapshot: Json) -> list[Override]:
+    """Return what is allowed or denied beyond single calls: by the settings, and by a person, in this turn too."""
+    child = snapshot["children"].get("run")
+    context = child["snapshot"]["context"] if child is not None else first_context(snapshot["context"]["config"])
+    return _decisions(context["consent"], child)
+
+
+def _decisions(consent: Json, run: Json | None) -> list[Override]:
+    crew = run["snapshot"]["children"].get(CREW) if run is not None else None
     overrides: list[Override] = list(consent.get("overrides") or ())
+    if crew is None:
+        return overrides
+    results = crew["snapshot"]["context"].get("results") or {}
+    for place in (*results.values(), *_consents(crew["snapshot"]["children"].values())):
+        overrides = add_overrides(overrides, place.get("overrides") or ())
+    return overrides
+
+
+def _consents(agents: Iterable[Json]) -> Iterator[Json]:
+    """Iterate over the permissions of agents at work, and over those that were given for their calls at work."""
     for agent in agents:
-        overrides = add_overrides(overrides, (agent["snapshot"]["context"].get("consent") or {}).get("overrides") or ())
-    return {"mode": consent.get("mode", "ask"), "overrides": overrides}
+        yield agent["snapshot"]["context"].get("consent") or {}
+        tools = agent["snapshot"]["children"].get(TOOLS)
+        if tools is not None:
+            yield tools["snapshot"]["context"]
 
 
 def new_texts(before: Json | None, after: Json, result: Json | None) -> Iterator[NewText]:

@@ -2,7 +2,7 @@
 
 from antiphon.chat.archive import to_archive
 from antiphon.chat.export import chat_document
-from antiphon.chat.record import new_texts, read_chat, summarize
+from antiphon.chat.record import decisions_in, new_texts, read_chat, summarize
 from antiphon.threads.kinds import ThreadKind
 
 CHAT = ThreadKind(
@@ -11,6 +11,7 @@ CHAT = ThreadKind(
     summarize=summarize,
     content=read_chat,
     texts=new_texts,
+    decisions=decisions_in,
     document=chat_document,
     to_json=to_archive,
 )

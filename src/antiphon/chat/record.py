@@ -11,8 +11,11 @@ from antiphon.chat.machine.tree import path
 from antiphon.threads.denials import find_denials
 from antiphon.threads.kinds import Json, NewText, ThreadSummary, content_of, error_message
 from antiphon.threads.machine.content import text_of
+from antiphon.threads.machine.scopes import Override
 from antiphon.threads.machine.thread import UNTITLED
 
+CHAT = "chat"
+TOOLS = "tools"
 EMPTY: Json = {"messages": {}, "branches": {}, "closed": {}, "branch": "main", "checkpoints": {}, "metrics": {}}
 
 
@@ -52,6 +55,16 @@ def _turns(chat: Json, head: str | None) -> int:
     messages: Any = chat["messages"]
     turn: int | None = messages[head].get("turn")
     return sum(message["role"] == "user" for message in path(messages, head)) if turn is None else turn
+
+
+def decisions_in(snapshot: Json) -> list[Override]:
+    """Return what is allowed or denied beyond single calls: by the settings, by a person, and for the calls at work."""
+    chat = chat_of(snapshot)
+    consent = chat["config"].get("consent") or {}
+    child = snapshot["children"].get(CHAT)
+    tools = None if child is None else child["snapshot"]["children"].get(TOOLS)
+    given = [] if tools is None else tools["snapshot"]["context"].get("overrides", [])
+    return [*consent.get("overrides", ()), *chat.get("overrides", ()), *given]
 
 
 def denials_in(snapshot: Json, ids: Collection[str]) -> dict[str, str]:

@@ -1,13 +1,13 @@
-"""The subcommands `list`, `show` and `export`, shared by `threads`, `runs` and `debates`.
+"""The subcommands `list`, `show`, `export` and `permissions`, shared by `threads`, `runs` and `debates`.
 
-They read the store, so they work while another process runs its threads.
+The first three read the store, so they work while another process runs its threads.
 """
 
 import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
@@ -18,12 +18,15 @@ from antiphon.cli.lookup import ListedThread, find_thread, next_command
 from antiphon.cli.options import ID_HELP, Subcommands, add_server, positive_int
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_line, sanitize_lines
-from antiphon.cli.windows.access import open_records
+from antiphon.cli.windows.access import named_store, open_records, open_threads
 from antiphon.cli.windows.types import AnyLibrary
 from antiphon.money import format_usd
-from antiphon.threads.errors import InvalidCursor
+from antiphon.threads.consent import StandingPermission
+from antiphon.threads.errors import InvalidCursor, Refused
 from antiphon.threads.export.formats import FORMATS
 
+ALL = "all"
+NONE = "nothing is allowed beyond single calls"
 LibraryHandler = Callable[[AnyLibrary, argparse.Namespace], Awaitable[int]]
 
 
@@ -139,3 +142,48 @@ def print_page(lines: list[str], limit: int, cursors: list[str]) -> int:
 def to_record(view: ListedThread, library: AnyLibrary) -> dict[str, Any]:
     """Return a thread of a list as JSON, with the command that continues it."""
     return {**asdict(cast(Any, view)), "cursor": view.cursor, "next": next_command(view, is_unowned=library.is_unowned)}
+
+
+def add_permissions(commands: Subcommands, kind: str | None, noun: str) -> None:
+    """Add the subcommand that lists the permissions of a thread, and takes them back."""
+    adding = commands.add("permissions", _permissions, f"list what a {noun} may do without a question; take it back")
+    adding.add_argument("id", metavar="ID", help=f"the {noun}: {ID_HELP}")
+    adding.add_argument("--revoke", metavar="PERMISSION", help=f"take back one of them, by its id, or {ALL}")
+    adding.set_defaults(kind=kind)
+    add_server(adding)
+
+
+def _permissions(options: argparse.Namespace) -> int:
+    async def run() -> list[str]:
+        async with open_threads(options, named_store(options)) as window:
+            thread = await find_thread(window.library, options.id, options.kind)
+            permissions = await window.threads.permissions(thread)
+            if options.revoke is None:
+                return permission_lines(permissions) or [NONE]
+            chosen = choose_permissions(permissions, options.revoke)
+            for permission in chosen:
+                await window.threads.revoke(thread, permission.id)
+            return [revocation_line(permission) for permission in chosen]
+
+    return print_lines(asyncio.run(run()))
+
+
+def permission_lines(permissions: Iterable[StandingPermission]) -> list[str]:
+    """Return a line for each permission: its id, and what is allowed."""
+    return [f"{permission.id}  {sanitize_line(permission.text)}" for permission in permissions]
+
+
+def revocation_line(permission: StandingPermission) -> str:
+    """Return the line about a permission that was taken back."""
+    return f"no longer allowed without a question: {sanitize_line(permission.text)}"
+
+
+def choose_permissions(permissions: Sequence[StandingPermission], word: str) -> Sequence[StandingPermission]:
+    """Return the permission whose id begins with a word, or `all` of them; raise `Refused` if there is no such one."""
+    if not permissions:
+        raise Refused(f"{NONE}; there is no permission to take back")
+    chosen = permissions if word == ALL else [item for item in permissions if word and item.id.startswith(word)]
+    if word != ALL and len(chosen) != 1:
+        known = ", ".join(permission.id for permission in permissions)
+        raise Refused(f"{word!r} is no permission, or begins several; known: {known}, {ALL}")
+    return chosen

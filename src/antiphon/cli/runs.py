@@ -5,7 +5,16 @@ import argparse
 from antiphon.cli.frame import CliCommand
 from antiphon.cli.lookup import settle
 from antiphon.cli.options import Subcommands, run_subcommand
-from antiphon.cli.records import add_export, add_list, add_show, cost_text, list_hint, print_list, to_record
+from antiphon.cli.records import (
+    add_export,
+    add_list,
+    add_permissions,
+    add_show,
+    cost_text,
+    list_hint,
+    print_list,
+    to_record,
+)
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
 from antiphon.cli.undo import add_undo
@@ -19,6 +28,7 @@ EXAMPLES = """examples:
   antiphon runs list                            list the latest runs
   antiphon runs show last                       show plan, turns and calls of the latest run
   antiphon runs export last --to report.html    export it as HTML
+  antiphon runs permissions last                list what its agents may do without a question
   antiphon runs undo last --diff                show what it changed in the workspace, and ask before undoing it
 """
 
@@ -29,6 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_list(commands, "runs", _list)
     add_show(commands, "run", "run")
     add_export(commands, "run", "run")
+    add_permissions(commands, "run", "run")
     add_undo(commands, "run", "run")
 
 

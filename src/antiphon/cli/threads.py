@@ -11,6 +11,7 @@ from antiphon.cli.records import (
     add_after,
     add_export,
     add_list,
+    add_permissions,
     add_show,
     cost_text,
     list_hint,
@@ -56,6 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         archiving.add_argument("id", metavar="ID", help=f"the conversation: {ID_HELP}")
         archiving.set_defaults(archived=name == "archive")
         add_server(archiving)
+    add_permissions(commands, None, "conversation")
     add_undo(commands, None, "conversation")
     deleting = commands.add("delete", _delete, "delete a conversation with all its branches")
     deleting.add_argument("id", metavar="ID", help=f"the conversation: {ID_HELP}")

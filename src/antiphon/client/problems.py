@@ -28,11 +28,13 @@ BY_CODE: Mapping[str, type[Exception]] = {
     "not_taken": thread_errors.NotTaken,
     "refused": thread_errors.Refused,
     "unknown_actor": thread_errors.UnknownThread,
+    "unknown_permission": thread_errors.UnknownPermission,
     "unknown_request": thread_errors.UnknownRequest,
     "unknown_step": thread_errors.Refused,
     "unknown_thread": thread_errors.UnknownThread,
     "wrong_kind": thread_errors.WrongKind,
 }
+LISTS = ("open", "offered", "permissions")
 NO_TOKEN = (
     "the server does not accept the token, or needs one; set ANTIPHON_TOKEN to the one that it printed, or that "
     "`antiphon tokens add` has made, or pass it with --token-file FILE or token=…"
@@ -83,7 +85,9 @@ def _class_of(problem: Json) -> type[Exception] | None:
 
 def _facts(problem: Json) -> dict[str, Any]:
     """Return the attributes of errors that a problem has members for."""
-    facts: dict[str, Any] = {name: tuple(problem[name]) for name in ("open", "offered") if name in problem}
+    facts: dict[str, Any] = {name: tuple(problem[name]) for name in LISTS if name in problem}
+    if "permission" in problem:
+        facts["permission"] = problem["permission"]
     if "first" in problem:
         facts["first"] = problem["first"]
     if "resume" in problem:
@@ -96,7 +100,8 @@ def _make(kind: type[Exception], detail: str, facts: Json) -> Exception:
     """Return an error with the message of the server, which is complete: no constructor may add to it."""
     error: Exception = kind.__new__(kind)
     error.args = (detail,)
-    defaults = {"open": (), "offered": (), "kind": None, "expected": "thread", "error": None, "problem": None}
+    lists = dict.fromkeys(LISTS, ())
+    defaults = {**lists, "kind": None, "expected": "thread", "error": None, "problem": None}
     for name, value in {**defaults, **facts}.items():
         setattr(error, name, value)
     return error

@@ -13,7 +13,16 @@ from antiphon.client.settings import to_body
 from antiphon.client.values import activities_from_json, page_from_json, receipt_from_json, state_from_json
 from antiphon.runtime.errors import JournalCompacted
 from antiphon.runtime.records import Receipt, RootState
-from antiphon.threads import Activity, ActivityPage, OpenRequest, Refused, ThreadChange, ThreadPage, UnknownRequest
+from antiphon.threads import (
+    Activity,
+    ActivityPage,
+    OpenRequest,
+    Refused,
+    StandingPermission,
+    ThreadChange,
+    ThreadPage,
+    UnknownRequest,
+)
 from antiphon.threads.errors import ON_BUSY
 from antiphon.threads.kinds import Json, content_of
 
@@ -160,6 +169,18 @@ class ClientThreads:
     async def requests(self, id: str) -> list[OpenRequest]:
         """Return the open requests of a thread to a person, the oldest first."""
         return list((await self._page(id)).requests)
+
+    async def permissions(self, id: str) -> list[StandingPermission]:
+        """Return what was allowed in a thread for more than one call, by its settings or by a person."""
+        return list((await self._page(id)).permissions)
+
+    async def revoke(self, id: str, permission: str, *, key: str | None = None) -> Receipt:
+        """Take back a permission that lasts, by its id: the calls that it covered are asked about again.
+
+        It holds at once, for agents at work too; a call that was made already is not stopped.
+        Raise `UnknownPermission` if the thread does not have it.
+        """
+        return await self._send(id, "revoke", {"permission": permission}, key)
 
     async def stop(self, id: str, *, key: str | None = None) -> Receipt:
         """Stop the work of a thread."""

@@ -7,6 +7,7 @@ from typing import Any
 from antiphon.runtime.histories import parse_cursor
 from antiphon.runtime.records import Receipt, RootState
 from antiphon.threads.activity import Activity
+from antiphon.threads.consent import permission_from_json
 from antiphon.threads.following import ActivityPage, ThreadChange
 from antiphon.threads.kinds import ThreadView
 from antiphon.threads.pages import ThreadPage
@@ -45,6 +46,7 @@ def page_from_json(page: Json) -> ThreadPage:
         tuple(map(request_from_row, page["requests"])),
         {address: tuple(events) for address, events in page["can"].items()},
         page["transcript"],
+        permissions=tuple(map(permission_from_json, page.get("permissions", ()))),
     )
 
 

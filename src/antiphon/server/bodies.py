@@ -124,6 +124,12 @@ class Respond(TypedDict):
     arguments: NotRequired[dict[str, dict[str, Any]]]
 
 
+class TakeBack(TypedDict):
+    """The id of a permission that lasts, which is taken back."""
+
+    permission: str
+
+
 class ForkThread(TypedDict, total=False):
     """The step that a new thread continues from; without it, the last one."""
 

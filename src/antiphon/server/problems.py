@@ -49,6 +49,7 @@ CODES: Mapping[str, ProblemKind] = {
     "exists": ProblemKind(409, "There is a thread of that id"),
     "wrong_kind": ProblemKind(409, "Threads of this kind do not take this"),
     "unknown_request": ProblemKind(409, "The request is not open"),
+    "unknown_permission": ProblemKind(409, "The thread does not have this permission"),
     "other_history": ProblemKind(409, "The cursor is of another past of the thread"),
     "key_reused": ProblemKind(409, "The idempotency key was used for something else"),
     "not_taken": ProblemKind(409, "The step raised an exception; nothing has changed"),
@@ -112,6 +113,7 @@ BY_CLASS: tuple[tuple[type[Exception], str], ...] = (
     (thread_errors.InvalidCursor, "bad_cursor"),
     (thread_errors.Busy, "busy"),
     (thread_errors.UnknownRequest, "unknown_request"),
+    (thread_errors.UnknownPermission, "unknown_permission"),
     (thread_errors.NotTaken, "not_taken"),
     (BadAgents, "bad_settings"),
     (InvalidAgent, "bad_settings"),
@@ -148,6 +150,8 @@ def problem_of(error: Exception) -> ProblemError | None:
 def _more(error: Exception) -> dict[str, Any]:
     if isinstance(error, thread_errors.UnknownRequest):
         return {"open": list(error.open)}
+    if isinstance(error, thread_errors.UnknownPermission):
+        return {"permission": error.permission, "permissions": list(error.permissions)}
     if isinstance(error, thread_errors.NotOffered):
         return {"offered": list(error.offered)}
     if isinstance(error, runtime_errors.OtherHistory):

@@ -49,6 +49,21 @@ class RequestRow(TypedDict):
     limit: NotRequired[dict[str, Any]]
 
 
+class PermissionRow(TypedDict):
+    """A permission that lasts, in words, and as a person or the settings gave it: by its scope, or by a pattern."""
+
+    id: str
+    text: str
+    decision: str
+    scope: NotRequired[str]
+    tool: NotRequired[str]
+    value: NotRequired[str]
+    pattern: NotRequired[str]
+    sandbox: NotRequired[bool]
+    network: NotRequired[bool]
+    history: NotRequired[str]
+
+
 class OpenReplyRow(TypedDict):
     """A reply in progress, with its words so far; `state` is that of its machine, `sentAt` when it was requested.
 
@@ -71,6 +86,7 @@ class OpenedThread(ThreadRow):
 
     cursor: str
     requests: list[RequestRow]
+    permissions: list[PermissionRow]
     can: Events
     replies: list[OpenReplyRow]
     transcript: bool

@@ -7,7 +7,7 @@ from antiphon.lazy import lazy_names
 if TYPE_CHECKING:
     from antiphon.threads.activity import Activity, activities
     from antiphon.threads.approval import Approval, ApprovalRequest, Approver
-    from antiphon.threads.consent import Consent, consent_from_json
+    from antiphon.threads.consent import Consent, StandingPermission, consent_from_json
     from antiphon.threads.errors import (
         Busy,
         InvalidCursor,
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         OverBudget,
         Refused,
         ThreadError,
+        UnknownPermission,
         UnknownRequest,
         UnknownSetting,
         UnknownThread,
@@ -73,6 +74,7 @@ __getattr__ = lazy_names(
         ),
         "consent": (
             "Consent",
+            "StandingPermission",
             "consent_from_json",
         ),
         "errors": (
@@ -87,6 +89,7 @@ __getattr__ = lazy_names(
             "OverBudget",
             "Refused",
             "ThreadError",
+            "UnknownPermission",
             "UnknownRequest",
             "UnknownSetting",
             "UnknownThread",
@@ -201,6 +204,7 @@ __all__ = [
     "Record",
     "Refused",
     "ResumeReason",
+    "StandingPermission",
     "StatusChange",
     "ThreadChange",
     "ThreadContext",
@@ -218,6 +222,7 @@ __all__ = [
     "Toolbox",
     "TrustDifference",
     "TrustedFolders",
+    "UnknownPermission",
     "UnknownRequest",
     "UnknownSetting",
     "UnknownThread",

@@ -91,6 +91,20 @@ class UnknownRequest(Refused):
         super().__init__(f"thread {thread!r}: {problem}; {listed}")
 
 
+class UnknownPermission(Refused):
+    """A permission that a thread does not have: it was taken back, it has ended with a run, or there never was one.
+
+    `permissions` has the ids of those that it has.
+    """
+
+    def __init__(self, thread: str, permission: str, permissions: Sequence[str]) -> None:
+        self.thread = thread
+        self.permission = permission
+        self.permissions = tuple(permissions)
+        listed = f"it has: {', '.join(permissions)}" if permissions else "it has no standing permissions"
+        super().__init__(f"thread {thread!r} has no permission {permission!r}; {listed}")
+
+
 class InvalidTransition(ThreadError):
     """A thread was sent an event that its status does not allow."""
 

@@ -1,11 +1,12 @@
 """Kinds of threads: the functions by which threads of a feature are listed, read and exported."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from antiphon.runtime.store import Store
 from antiphon.threads.export.document import Document
+from antiphon.threads.machine.scopes import Override
 from antiphon.threads.machine.thread import UNTITLED
 
 Json = Mapping[str, Any]
@@ -101,6 +102,8 @@ class ThreadKind(RecordForm):
     summarize: Callable[[Json, Json | None], ThreadSummary]
     content: Callable[[str, Json, Json | None], Json]
     texts: Callable[[Json | None, Json, Json | None], Iterator[NewText]]
+    # The decisions of a person, or of the settings, that hold for more than one call.
+    decisions: Callable[[Json], Iterable[Override]] = lambda snapshot: ()
 
 
 def view_of(id: str, snapshot: Json, summary: ThreadSummary, updated: int) -> ThreadView:

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from antiphon.runtime.doors import Doors
 from antiphon.runtime.errors import LoadFailed, Quarantined, UnknownMachine
+from antiphon.threads.consent import StandingPermission, standing_permissions
 from antiphon.threads.kinds import Json, Record, ThreadView
 from antiphon.threads.library import Library
 from antiphon.threads.replies import open_replies
@@ -29,6 +30,7 @@ class ThreadPage:
     can: Mapping[str, tuple[str, ...]]
     is_transcript: bool = False
     replies: tuple[Json, ...] = ()  # those in progress, with their words so far
+    permissions: tuple[StandingPermission, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the page as JSON."""
@@ -36,6 +38,7 @@ class ThreadPage:
             **view_to_json(self.view),
             "cursor": self.cursor,
             "requests": [request.to_json() for request in self.requests],
+            "permissions": [permission.to_json() for permission in self.permissions],
             "can": {address: list(events) for address, events in self.can.items()},
             "replies": [dict(reply) for reply in self.replies],
             "transcript": self.is_transcript,
@@ -55,25 +58,39 @@ async def read_page(runtime: Doors, library: Library, id: str) -> ThreadPage:
     for _ in range(ATTEMPTS):
         before = await runtime.cursor(id)
         record = await library.read(id)
-        work = await _open_work(runtime, id, record)
+        work = await _open_work(runtime, library, id, record)
         if await runtime.cursor(id) == before:
             break
-    requests, can, replies = work
-    return ThreadPage(record.view, record.content, before, requests, can, record.is_transcript, replies)
+    return ThreadPage(record.view, record.content, before, is_transcript=record.is_transcript, **work)
 
 
-async def _open_work(
-    runtime: Doors, id: str, record: Record
-) -> tuple[tuple[OpenRequest, ...], Mapping[str, tuple[str, ...]], tuple[Json, ...]]:
-    """Return the open requests of a thread, the events that it takes, and its replies in progress."""
+class PageWork(TypedDict):
+    """What a thread waits for, takes, works on and allows."""
+
+    requests: tuple[OpenRequest, ...]
+    can: Mapping[str, tuple[str, ...]]
+    replies: tuple[Json, ...]
+    permissions: tuple[StandingPermission, ...]
+
+
+NO_WORK: PageWork = {"requests": (), "can": {}, "replies": (), "permissions": ()}
+
+
+async def _open_work(runtime: Doors, library: Library, id: str, record: Record) -> PageWork:
+    """Return the open requests of a thread, the events that it takes, its replies in progress and its permissions."""
     if record.is_transcript or record.view.problem is not None:
-        return (), {}, ()
+        return NO_WORK
+    kind = record.view.kind
     try:
         snapshot = await runtime.snapshot(id)
-        replies = tuple(open_replies(snapshot))
-        return tuple(open_requests(snapshot)), await acceptable(runtime, id, record.view.kind), replies
+        return {
+            "requests": tuple(open_requests(snapshot)),
+            "can": await acceptable(runtime, id, kind),
+            "replies": tuple(open_replies(snapshot)),
+            "permissions": tuple(standing_permissions(library.kinds[kind].decisions(snapshot)) if kind else ()),
+        }
     except UNREADABLE:  # since the record was read
-        return (), {}, ()
+        return NO_WORK
 
 
 SPENDING: Mapping[str, tuple[str, ...]] = {

@@ -6,6 +6,7 @@ from typing import Any
 
 from antiphon.runtime.doors import Doors
 from antiphon.runtime.records import Receipt
+from antiphon.threads.consent import REVOKE, StandingPermission, find_permission, standing_permissions
 from antiphon.threads.errors import ON_BUSY, Busy, Refused
 from antiphon.threads.kinds import Json
 from antiphon.threads.library import Library
@@ -89,6 +90,22 @@ class Threads(ThreadService):
     ) -> Receipt:
         """Start a thread: with its first message, with its task and maybe a plan, or, a debate, with its topic."""
         return await (await self._service(thread)).start(thread, text, id=id, plan=plan)
+
+    async def permissions(self, id: str) -> list[StandingPermission]:
+        """Return what was allowed in a thread for more than one call, by its settings or by a person."""
+        kind = await self._check(id)
+        return [] if kind is None else standing_permissions(self.library.kinds[kind].decisions(await self.snapshot(id)))
+
+    async def revoke(self, id: str, permission: str, *, key: str | None = None) -> Receipt:
+        """Take back a permission that lasts, by its id: the calls that it covered are asked about again.
+
+        It holds at once, for agents at work too; a call that was made already is not stopped.
+        Raise `UnknownPermission` if the thread does not have it.
+        """
+        if (earlier := await self._outcome(id, key)) is not None:
+            return earlier
+        override = find_permission(id, await self.permissions(id), permission).override
+        return await self._perform(id, REVOKE[str(await self._check(id))], key, permission=override)
 
     async def stop(self, id: str, *, key: str | None = None) -> Receipt:
         """Stop the work of a thread; an event whose `key` was taken before is a `duplicate`, here and below."""

@@ -12,6 +12,7 @@ from antiphon.agents.machine.agent_config import refusal, tools_for
 from antiphon.agents.machine.crew import crew_machine
 from antiphon.agents.machine.orchestrator import orchestrator_machine
 from tests.fixtures.orchestrator import AGENTS, FAILED, PLAN, START, agent, done, select
+from tests.xstate.machines.walks import Walk, recorder
 
 DEVELOPER = agent("developer")
 TOOLS = [
@@ -302,6 +303,44 @@ def test_an_agent_gets_only_its_tools_and_may_call_no_other():
     assert (turn.state, turn.context["messages"][-1]["parts"][0]["isError"]) == ("replying", True)
 
 
+# -- permissions that are taken back -----------------------------------------------------------------------------------
+
+ALLOWED = {"decision": "allow", "scope": "tool", "tool": "write", "value": "write"}
+REVOKE = {"type": "REVOKE", "permission": ALLOWED}
+
+
+def granted():
+    """The tools have ended, and a person has allowed one of them from now on."""
+    event = answered("c-write")
+    return {**event, "output": {**event["output"], "overrides": [ALLOWED]}}
+
+
+def test_a_result_says_which_permissions_a_person_gave_in_the_turn():
+    settled = {**ALLOWED, "tool": "shell", "value": "shell"}
+    turn = Turn(replied("", call("write")), granted(), replied("Done."), consent={"overrides": [settled]})
+
+    assert turn.output["overrides"] == [settled, ALLOWED]
+    assert turn.output["granted"] == [ALLOWED]
+
+
+def test_a_permission_that_is_taken_back_between_calls_is_not_given_to_the_next_tools():
+    turn = Turn(replied("", call("write")), granted(), REVOKE, replied("", call("write")))
+
+    assert turn.context["consent"]["overrides"] == []
+    assert "granted" not in turn.send(answered("c-write"), replied("Done.")).output
+
+
+def test_tools_of_an_agent_at_work_hear_that_a_permission_is_taken_back():
+    machine = agent_machine.provide(actors={"reply": recorder, "tools": recorder})
+    turn = Walk(machine, {"prompt": "Task: write", "tools": TOOLS, "consent": {"overrides": [ALLOWED]}})
+    turn.take(replied("", call("write")))
+    turn.take(REVOKE)
+    tools = turn.trace[-1]["children"]["tools"]
+
+    assert tools["input"]["consent"] == {"overrides": [ALLOWED]}
+    assert tools["heard"] == [REVOKE]
+
+
 # -- crews -----------------------------------------------------------------------------------------------------------
 
 
@@ -332,6 +371,20 @@ def test_a_crew_tells_its_agent_of_the_task_the_last_turns_and_what_a_person_sai
         "- developer (failure): could not",
     ]
     assert told[-2:] == ["The last error: could not", "The person adds: Mind the rhyme."]
+
+
+def test_a_permission_that_is_taken_back_is_in_no_result_of_a_crew():
+    """Neither in that of an agent that has ended, nor in those of agents at work."""
+    actor = crew("a", "b")
+    for number in range(2):
+        actor.get_snapshot().children[f"agent-{number}"].send(replied("", call("write")))
+        actor.get_snapshot().children[f"agent-{number}"].send(granted())
+    actor.get_snapshot().children["agent-0"].send(replied("Done."))
+    actor.send(REVOKE)
+    actor.get_snapshot().children["agent-1"].send(replied("Done."))
+
+    results = actor.get_snapshot().output["results"]
+    assert [(result["overrides"], result.get("granted", [])) for result in results] == [([], []), ([], [])]
 
 
 @pytest.mark.requirement("S1-104")

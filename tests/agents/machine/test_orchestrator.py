@@ -88,7 +88,7 @@ def test_all_eight_states_are_there_and_described():
         "evaluating": ("evaluateProgress", "arbiterEvaluate"),
     }
     assert (states["executing"]["entry"], states["error_handling"]["always"][0]["guard"]) == (
-        ["beginExecution", "logAgentStart"],
+        ["beginExecution", "beginTurn", "logAgentStart"],
         "maxFailuresReached",
     )
 

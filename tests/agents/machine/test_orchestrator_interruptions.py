@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fixtures.orchestrator import START, Run, Watched, done, select
+from tests.fixtures.orchestrator import CONTINUE, START, Run, Watched, done, select
 
 # What a provider may call recoverable is not recovered from by itself when the process was lost.
 LOST = {"code": "interrupted", "message": "gone", "recoverable": True}
@@ -134,6 +134,81 @@ def test_the_next_agent_is_told_the_last_ten_things_that_a_person_said():
 
     assert run.context["guidance"] == [f"hint {number}" for number in range(2, 12)]
     assert run.send(select("developer"), done()).context["guidance"] == []
+
+
+def says(text):
+    return {"type": "message", "text": text}
+
+
+def test_words_during_a_turn_are_news_for_the_next_turn_and_for_no_other():
+    run = Watched(START, says("before"), select("developer"), says("during"))
+    first = run.crew["input"]["guidance"]
+    run.take(done())
+    run.take(CONTINUE)
+    run.take(select("developer"))
+    second = run.crew["input"]["guidance"]
+    run.take(done())
+
+    assert (first, second, run.context["guidance"]) == (["before"], ["during"], [])
+
+
+def test_words_that_a_failed_turn_had_are_news_for_the_next_one_too():
+    run = Watched(START, says("before"), select("developer"), says("during"))
+    run.take({"type": "AGENT_ERROR", "error": {"code": "9001", "message": "broken", "recoverable": True}})
+    run.take({"type": "RETRY"})
+    run.take(select("developer"))
+
+    assert run.crew["input"]["guidance"] == ["before", "during"]
+
+
+def test_many_words_during_a_turn_leave_those_that_it_has_heard():
+    run = Run(START, says("before"), select("developer"), *(says(f"hint {number}") for number in range(12)))
+
+    assert run.context["guidance"] == ["before", *(f"hint {number}" for number in range(2, 12))]
+    assert run.send(done()).context["guidance"] == [f"hint {number}" for number in range(2, 12)]
+
+
+ALLOWED = {"decision": "allow", "scope": "tool", "tool": "write_file", "value": "write_file"}
+REVOKE = {"type": "REVOKE", "permission": ALLOWED}
+PERMITTED = {"consent": {"mode": "ask", "overrides": [ALLOWED]}}
+
+
+def test_a_permission_is_taken_back_before_during_and_after_a_turn():
+    for events in ([], AT_WORK, [*AT_WORK, done()]):
+        run = Run(*events, REVOKE, **PERMITTED)
+        assert run.context["consent"] == {"mode": "ask", "overrides": []}
+        assert run.said[-1]["type"] == "permission_revoked"
+        assert run.lines[-1] == "[rawko] Permission taken back: write_file"
+
+
+def test_agents_at_work_hear_that_a_permission_is_taken_back():
+    run = Watched(*AT_WORK, REVOKE, **PERMITTED)
+
+    assert run.heard == [REVOKE]
+
+
+def test_a_turn_that_began_before_does_not_bring_back_a_permission():
+    run = Run(*AT_WORK, REVOKE, done(overrides=[ALLOWED]), **PERMITTED)
+
+    assert run.context["consent"]["overrides"] == []
+
+
+def test_a_permission_that_a_person_gives_again_in_the_same_turn_holds():
+    run = Run(*AT_WORK, REVOKE, done(overrides=[ALLOWED], granted=[ALLOWED]), **PERMITTED)
+
+    assert run.context["consent"]["overrides"] == [ALLOWED]
+
+
+def test_the_results_of_the_next_turn_may_bring_the_permission_again():
+    run = Run(*AT_WORK, REVOKE, done(), CONTINUE, select("developer"), done(overrides=[ALLOWED]), **PERMITTED)
+
+    assert run.context["consent"]["overrides"] == [ALLOWED]
+
+
+def test_a_permission_that_a_run_does_not_have_is_not_taken_back():
+    run = Run(START, REVOKE)
+
+    assert "permission_revoked" not in [event["type"] for event in run.said]
 
 
 @pytest.mark.requirement("S1-107")

@@ -96,7 +96,8 @@ def situation(snapshot):
     known = {
         "history": [], "now": None, "messages": [], "conversations": {}, "usage": {}, "summary": "", "totalFailures": 0,
         "startedAt": None, "executionStartedAt": None, "lastArbiterDecision": None, "executionCostUsd": 0,
-        "guidance": [], "task": bool(context["task"]), "agents": {}, "currentAgent": None, "tools": [],
+        "guidance": [], "heard": 0, "revoked": [],
+        "task": bool(context["task"]), "agents": {}, "currentAgent": None, "tools": [],
         "plan": context["plan"] and context["plan"]["currentStepIndex"], "lastError": bool(context["lastError"]),
         "crew": [], "costUsd": context["costUsd"] >= 1, "log": [], "session": None,
         "sessions": {}, "reason": None, "denied": [],

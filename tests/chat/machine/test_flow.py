@@ -86,6 +86,7 @@ FORKED = [
     {"type": "merge", "strategy": "consensus"},
 ]
 PROPOSED = {"type": "xstate.done.actor.reconciler", "output": {"text": "b and c", "source": MODEL, "costUsd": 0.1}}
+ALLOWED = {"decision": "allow", "pattern": "look"}
 WALKS = [
     ({}, ["configure", "start", "message", "inject_context", "checkpoint", "rewind", "message", "fork", "cancel_fork"]),
     (
@@ -159,6 +160,10 @@ WALKS = [
     ),
     ({"model": MODEL, "consent": {}}, ["start", "message", TOOLS, {"type": "xstate.error.actor.tools", "error": "x"}]),
     ({"model": MODEL, "consent": {}}, ["start", "message", TOOLS, REQUEST_LOST, "resume"]),
+    (
+        {"model": MODEL, "consent": {"overrides": [ALLOWED]}},
+        ["start", "message", TOOLS, {"type": "revoke", "permission": ALLOWED}],
+    ),
     ({"reportsToParent": True, "model": MODEL}, [{"type": "message", "runId": "n1"}, TOOLS]),
     (
         {"reportsToParent": True, "model": MODEL, "clientTools": True},

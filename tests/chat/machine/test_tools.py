@@ -103,6 +103,45 @@ def test_an_end_of_tools_that_nobody_waits_for_changes_nothing():
     assert talk.do("xstate.error.actor.tools", error="x").context == before
 
 
+# -- permissions that are taken back -----------------------------------------------------------------------------------
+
+GIVEN = {"decision": "allow", "scope": "tool", "tool": "edit", "value": "edit"}
+SETTLED = {"decision": "allow", "pattern": "edit"}
+
+
+def allowed():
+    """A chat with a permission of its settings and one of a person."""
+    return end_tools(calling(consent={"overrides": [SETTLED]}), result(), overrides=[GIVEN])
+
+
+@pytest.mark.parametrize("permission", [SETTLED, GIVEN])
+def test_a_permission_that_is_taken_back_is_not_given_to_the_next_tools(permission):
+    talk = allowed().do("revoke", permission=permission)
+    emitted = talk.emitted
+    talk.reply("Again.", calls=[("c2", "edit")])
+
+    left = [one for one in (SETTLED, GIVEN) if one != permission]
+    assert emitted == [{"type": "permission_revoked", "permission": permission}]
+    assert talk.spawned["tools"]["consent"]["overrides"] == left
+
+
+def test_tools_at_work_hear_that_a_permission_is_taken_back():
+    talk = calling(consent={"overrides": [SETTLED]}).do("revoke", permission=SETTLED)
+
+    assert talk.sent == [{"type": "REVOKE", "permission": SETTLED}]
+    assert talk.context["config"]["consent"] == {"overrides": []}
+
+
+def test_only_a_permission_that_the_chat_has_can_be_taken_back():
+    """While tools are at work, they may have one that the chat will only get to know."""
+    denial = {"decision": "deny", "pattern": "edit"}
+    talk = Talk(model=MODEL, consent={"overrides": [denial]}).says("question")
+
+    assert refusal(talk.context, {"type": "revoke", "permission": GIVEN}) == "there is no such permission"
+    assert refusal(talk.context, {"type": "revoke", "permission": denial}) == "there is no such permission"
+    assert refusal(calling().context, {"type": "revoke", "permission": GIVEN}) is None
+
+
 # -- asking a person -------------------------------------------------------------------------------------------------
 
 

@@ -354,3 +354,29 @@ def test_the_whole_history_is_printed_without_a_remark(typed):
 
     assert "not shown" not in shown
     assert shown.count("### You") == 2
+
+
+def test_permissions_are_listed_and_taken_back_by_their_ids(typed, tmp_path):
+    overrides = [{"decision": "allow", "pattern": pattern} for pattern in ("shell(ls*)", "fetch")]
+    with BlockingApp(tmp_path / "store.db") as app:
+        model = script(tmp_path, [{"text": "First."}])
+        thread = app.threads.create("chat", model=model, consent={"mode": "ask", "overrides": overrides})
+        app.threads.say(thread, "Hi")
+        app.threads.until_idle(thread).wait()
+        (first, second) = app.threads.permissions(thread)
+    shown = typed(
+        "/permissions", f"/revoke {first.id[:6]}", "/permissions", "/revoke all", "/permissions", thread=thread
+    )
+
+    assert f"{first.id}  shell(ls*)\n{second.id}  fetch\ntake one back with: /revoke {first.id}\n" in shown
+    assert "no longer allowed without a question: shell(ls*)\n" in shown
+    assert shown.index(f"/revoke {second.id}") < shown.index("no longer allowed without a question: fetch")
+    assert "nothing is allowed beyond single calls\n" in shown
+
+
+def test_a_permission_that_a_chat_does_not_have_is_not_taken_back(typed):
+    shown = typed("Hi", "/permissions", "/revoke", "/revoke 12")
+
+    assert "nothing is allowed beyond single calls\n" in shown
+    assert "usage: /revoke PERMISSION, or all; /permissions lists them" in shown
+    assert "there is no permission to take back" in shown

@@ -22,7 +22,8 @@ from antiphon import (
 )
 from antiphon.chart.effects import SpawnChild, StopChild
 from antiphon.threads.machine.permission import CHART as PERMISSION_CHART
-from antiphon.threads.machine.tools import CHART, LOST, MOST_AT_ONCE, PROCESS_LOST, WITHDRAWN, tools_machine
+from antiphon.threads.machine.tools import CHART, LOST, MOST_AT_ONCE, PROCESS_LOST, tools_machine
+from antiphon.threads.machine.tools_permission import WITHDRAWN
 from tests.fixtures.charts import load_chart
 from tests.fixtures.conversations import law
 from tests.paths import DOCS
@@ -614,6 +615,81 @@ def test_a_refusal_leaves_the_answer_of_a_call_with_a_problem():
     ]
 
 
+# -- permissions that are taken back -----------------------------------------------------------------------------------
+
+LOOK = {**READ, "risk": "write"}
+ALLOWED = {"decision": "allow", "scope": "tool", "tool": "look", "value": "look"}
+REVOKE = {"type": "REVOKE", "permission": ALLOWED}
+
+
+def decisions(actor):
+    """The decisions about the calls that are asked about, and the id of their request."""
+    asked = actor.get_snapshot().children["permission"].get_snapshot().context
+    return asked["id"], [call["decision"] for call in asked["verdict"]["calls"]]
+
+
+def test_a_permission_that_is_taken_back_while_calls_are_assessed_covers_none_of_them():
+    assessing, _ = initial_transition(tools_machine, request(LOOK, consent={"overrides": [ALLOWED]}))
+    revoked, _ = transition(tools_machine, assessing, REVOKE)
+    _, effects = transition(tools_machine, revoked, assess_done(LOOK))
+    (question,) = [effect.ref for effect in effects if isinstance(effect, SpawnChild)]
+
+    assert question.input["rules"]["overrides"] == []
+
+
+def test_an_open_request_expires_when_a_permission_for_one_of_its_calls_is_taken_back():
+    """Another request asks about all of its calls, so that no answer to the first one allows more than it showed."""
+    tools, _, received = working(LOOK, EDIT, consent={"overrides": [ALLOWED]})
+    before = decisions(tools)
+    tools.send(REVOKE)
+    tools.get_snapshot().children["permission"].send({"type": "ALLOW", "id": "r1", "scope": "once"})
+
+    assert (before, decisions(tools)) == (("r1", ["allow", "ask"]), ("r1-revoked", ["ask", "ask"]))
+    assert [(event["type"], event["id"]) for event in received] == [
+        ("wait", "r1"), ("go_on", "r1"), ("wait", "r1-revoked"),
+    ]  # fmt: skip
+    assert received[1]["decision"] == "expired"
+    tools.get_snapshot().children["permission"].send({"type": "ALLOW", "id": "r1-revoked", "scope": "once"})
+    assert tools.get_snapshot().value == "running"
+
+
+def test_an_open_request_stays_when_the_permission_covers_none_of_its_calls():
+    tools, _, received = working(EDIT, consent={"overrides": [ALLOWED]})
+    tools.send(REVOKE)
+
+    assert decisions(tools) == ("r1", ["ask"])
+    assert [event["type"] for event in received] == ["wait"]
+    assert tools.get_snapshot().context["consent"]["overrides"] == []
+
+
+def test_an_approver_is_asked_anew_about_calls_that_a_permission_no_longer_covers():
+    tools, _, received = working(LOOK, EDIT, consent={"overrides": [ALLOWED], "approver": True})
+    tools.send(REVOKE)
+    asked = tools.get_snapshot().children["permission"].get_snapshot().context
+    answer = {"request": {"id": "r1-revoked", "calls": asked["verdict"]["calls"], "timeoutMs": 60_000}, "answer": True}
+    tools.send(child_event("approver", output=answer))
+
+    assert (tools.get_snapshot().value, received) == ("running", [])
+
+
+def test_a_permission_that_was_just_given_for_calls_at_work_is_not_kept_once_it_is_taken_back():
+    tools, _, _ = working(LOOK)
+    tools.get_snapshot().children["permission"].send({"type": "ALLOW", "id": "r1", "scope": "tool"})
+    given = tools.get_snapshot().context["overrides"]
+    tools.send(REVOKE)
+    tools.send(child_event("call-0", output=tool_result()))
+
+    assert (given, tools.get_snapshot().output["overrides"]) == ([ALLOWED], [])
+
+
+def test_a_denial_cannot_be_taken_back():
+    denial = {**ALLOWED, "decision": "deny"}
+    tools, _, _ = working(EDIT, consent={"overrides": [denial]})
+    tools.send({"type": "REVOKE", "permission": denial})
+
+    assert tools.get_snapshot().context["consent"]["overrides"] == [denial]
+
+
 # -- the chart -------------------------------------------------------------------------------------------------------
 
 ASKED = {"id": "r1", "calls": [], "timeoutMs": 60_000}
@@ -632,6 +708,7 @@ OPTIONS = {
     "events": [
         {"type": "PERMISSION.REQUESTED", **ASKED},
         {"type": "xstate.error.actor.process", "actorId": "process", "error": "x"},
+        REVOKE,
     ],
     "outputs": OUTCOMES,
     "errors": {
@@ -642,17 +719,23 @@ OPTIONS = {
     },
     "input": request(READ),
 }
+COVERED = {
+    **OPTIONS,
+    "input": request(LOOK, consent={"overrides": [ALLOWED]}),
+    "outputs": {**OUTCOMES, "assess": [assess_done(LOOK)["output"]]},
+}
 
 
 @pytest.mark.requirement("X-11", "E-19")
 def test_every_state_is_reached_and_every_transition_taken():
-    """Calls with an approver, and calls that all have a problem, take transitions of their own."""
+    """Calls with an approver, with a problem each, and with a permission take transitions of their own."""
     approved = get_transition_paths(tools_machine, **{**OPTIONS, "input": request(EDIT, consent={"approver": True})})
     paths = get_transition_paths(tools_machine, **OPTIONS)
     answered = get_transition_paths(tools_machine, **{**OPTIONS, "input": request(UNKNOWN)})
+    covered = get_transition_paths(tools_machine, **COVERED)
 
     assert unreachable_states(tools_machine, **OPTIONS) == []
-    others = [approved.unreached, answered.unreached]
+    others = [approved.unreached, answered.unreached, covered.unreached]
     assert [label for label in paths.unreached if all(label in unreached for unreached in others)] == [], str(paths)
 
 

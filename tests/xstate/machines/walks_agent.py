@@ -60,6 +60,7 @@ POOL = [
     *[{"type": "wait", "id": "r1", "address": "permission", "calls": JUDGED, "timeoutMs": 9}] * 3,
     *({"type": "go_on", "id": "r1", "decision": decision} for decision in ("allowed", "denied", "expired")),
     *[OPEN, STALE, OTHER] * 3,
+    *[{"type": "REVOKE", "permission": ALLOWED[0]}] * 2,
     7,
 ]  # fmt: skip
 SESSION = {"models": ["m", "b:two"], "sessionId": "t-run-1-developer", "sessionName": "developer"}
@@ -71,7 +72,7 @@ STARTS = [
     *[({**GIVEN, "agent": agent("developer")}, [])] * 3,
     ({**GIVEN, "agent": agent("judge", responseSchema=SCHEMA), "consent": {"timeoutMs": 50}}, []),
     ({**GIVEN, "agent": agent("planner", plans=True), "budgetUsd": 1.0, "options": {"temperature": 0}}, []),
-    ({**GIVEN, "agent": agent("hasty"), "maxTurns": 2}, []),
+    ({**GIVEN, "agent": agent("hasty"), "maxTurns": 2, "consent": {"overrides": ALLOWED}}, []),
     ({**GIVEN, "agent": agent("curious")}, [replied("", call("ask_user", question="Why?")), STALE, OPEN]),
     ({**GIVEN, **SESSION, "agent": agent("developer")}, []),
     ({**GIVEN, **SESSION, "agent": agent("developer"), "budgetUsd": 1.5}, [FAILED, FAILED]),

@@ -18,6 +18,9 @@ def ended(number, **facts):
     return {"type": "END", "output": output}
 
 
+ALLOWED = {"decision": "allow", "scope": "tool", "tool": "edit", "value": "edit"}
+
+
 def lines(number):
     id = f"agent-{number}"
     outcome = {"type": f"xstate.done.actor.{id}", "actorId": id, "output": ended(number)["output"]}
@@ -29,6 +32,7 @@ def lines(number):
         failure,
         {"type": "CANCEL", "agentId": id},
         {"type": "AGENT_LOST", "agentId": id},
+        {"to": id, "event": ended(number, overrides=[ALLOWED], granted=[ALLOWED])},
     ]
 
 
@@ -40,6 +44,7 @@ POOL = [
     *(line for number in range(3) for line in lines(number)),
     *({"type": type, "agentId": "agent-0", "facts": [1, None]} for type in TOLD),
     *({"type": type} for type in ("RESUME", "CANCEL", "NOTHING")),
+    {"type": "REVOKE", "permission": ALLOWED},
     5,
 ]
 ASSIGNMENTS = [{"agent": {"name": f"a{number}"}, "step": f"s{number}", "prompt": "Do it."} for number in range(3)]

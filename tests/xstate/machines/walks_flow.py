@@ -119,11 +119,12 @@ JUDGED = [
     {**call(2, "shell", '{"command": "ls *"}'), "risk": "write", "text": "shell(ls *)"},
     {**call(3, "drop"), "risk": "destructive", "text": "drop()"},
 ]
+SETTLED = {"decision": "allow", "pattern": "look"}
 OVERRIDES = [{"decision": "allow", "scope": "tool", "tool": "edit", "value": "edit"}]
 PERMISSIONS = [
     None,
-    {"decision": "allowed", "scope": "tool", "calls": JUDGED},
-    {"decision": "allowed", "scope": "once", "calls": JUDGED},
+    {"decision": "allowed", "reason": None, "scope": "tool", "calls": JUDGED},
+    {"decision": "allowed", "reason": None, "scope": "once", "calls": JUDGED},
     {"decision": "expired", "reason": "nobody answered in time", "id": "r1", "scope": None, "calls": JUDGED},
     {"decision": "expired", "reason": PROCESS_LOST, "id": "r1", "scope": None, "calls": JUDGED},
     {"decision": "expired", "reason": PROCESS_LOST, "id": "r1-again", "scope": None, "calls": JUDGED},
@@ -150,6 +151,7 @@ TOOLS = [
     event("raise_limit"),
     event("raise_limit", maxTurns=3),
     event("raise_limit", maxThreadCostUsd=0),
+    *(event("revoke", permission=one) for one in (*OVERRIDES, SETTLED)),
     *(
         event(
             "xstate.done.actor.tools",
@@ -213,7 +215,7 @@ INPUTS = [
     {
         "reportsToParent": True,
         "model": MODEL,
-        "consent": {"mode": "auto", "timeoutMs": 9},
+        "consent": {"mode": "auto", "timeoutMs": 9, "overrides": [SETTLED, {"decision": "deny", "pattern": "drop"}]},
         "onBusy": "queue",
         "maxQueue": 2,
     },

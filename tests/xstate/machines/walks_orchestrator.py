@@ -39,9 +39,11 @@ WAITING = [
     {"type": "AGENT_WAITS", "agentId": id, "reason": "permission", "id": f"p{id}", "address": f"{id}/tools/permission"}
     for id in ("agent-0", "agent-1")
 ]
+ALLOWED = {"decision": "allow", "scope": "tool", "tool": "edit", "value": "edit"}
 PERSON = [
     {"type": "message", "text": "begin", "runId": "n1", "agentName": "reviewer", "at": 5},
     {"type": "message", "parts": [{"type": "text", "text": "and this"}], "runId": "n2"},
+    *({"type": "REVOKE", "permission": {**ALLOWED, "tool": tool}} for tool in ("edit", "look")),
     *WAITING,
     *({"type": "AGENT_GOES_ON", "agentId": one["agentId"], "id": one["id"]} for one in WAITING),
 ]
@@ -52,10 +54,18 @@ POOL = [
     *PERSON,
     end("selectAgent", {"decision": PARALLEL, "costUsd": 0.25, "usage": {"input": 3}}),
     end("executeAgent", MANY),
+    end("executeAgent", {"success": True, "overrides": [ALLOWED]}),
     select("nobody"),
     *(10, 1_500, 60_000),
 ]
-PLANNED = {"agents": AGENTS, "plan": PLAN, "maxWallMs": 300_000, "reportsToParent": True, "threadId": "t"}
+PLANNED = {
+    "agents": AGENTS,
+    "plan": PLAN,
+    "consent": {"overrides": [ALLOWED]},
+    "maxWallMs": 300_000,
+    "reportsToParent": True,
+    "threadId": "t",
+}
 # Whole numbers would be written without their point by one engine, and shown so.
 LIMITED = {**INPUT, "maxCostUsd": 0.75}
 CANCELLING = [START, select("developer"), CALL, {"type": "cancel"}]
@@ -78,7 +88,7 @@ STARTS = [
     ({**LIMITED, "dryRun": True, "defaultAgent": "reviewer"}, [START]),
     ({"agents": AGENTS, "maxFailures": 1}, [START, select("developer"), FAILED, AGAIN]),
     ({"agents": AGENTS}, [START, {"type": "SKIP_STEP"}]),
-    ({"agents": {}}, [START]),
+    ({"agents": {}}, [START, {"type": "REVOKE", "permission": ALLOWED}]),
     ({"agents": {"only": agent("only", completesStep=True)}, "plan": PLAN, "maxFailures": 1}, [START]),
     ({**PLANNED, "maxIterations": 1}, [START, select("developer"), end("executeAgent", {"success": True})]),
 ]

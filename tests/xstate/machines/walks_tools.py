@@ -31,6 +31,7 @@ ANSWERS = [
         {"id": "r1", "scope": "tool"},
         {"id": "r1-again"},
         {"id": "r1.1"},
+        {"id": "r1-revoked"},
         {"id": "r0"},
         {"reason": "because"},
     )
@@ -51,14 +52,17 @@ ASSESSED = [
     for assessments in (
         [{"risk": "write", "kind": "other", "sandbox": False}, COMMAND],
         [COMMAND, {"risk": "write", "kind": "other", "sandbox": False}],
+        [{"risk": "write", "kind": "other", "sandbox": False}] * 2,
         [{**COMMAND, "problem": "No such file."}, {**COMMAND, "problem": "No."}],
     )
     for history, mode in (("h", None), ("h.1", None), ("h.2", None), ("h.2", "auto"))
 ]
+ALLOWED = [{"decision": "allow", "scope": "tool", "tool": tool, "value": tool} for tool in ("look", "edit")]
+REVOKED = [{"type": "REVOKE", "permission": permission} for permission in ALLOWED]
 MACHINE = tools_machine.provide(
     actors={"assess": recorder, "approver": recorder, "tool": recorder, "process": recorder}
 )
-POOL = [*ASSESSED, *ENDS, *ANSWERS, *ANSWERS, *STRAYS, *APPROVALS, *APPROVALS, 1_000, 60_000]
+POOL = [*ASSESSED, *ENDS, *ANSWERS, *ANSWERS, *STRAYS, *APPROVALS, *APPROVALS, *REVOKED * 3, 1_000, 60_000]
 INPUTS = [
     {"requestId": "r1", "calls": calls, "consent": consent, "timeoutMs": 60_000}
     for calls in ([], [READ], [EDIT], [READ, EDIT], [READ, {**READ, "name": "seek"}], [LOST], [LOST, EDIT, LOST])
@@ -68,5 +72,7 @@ INPUTS = [
         {"mode": "plan"},
         {"blocked": ["edit"], "autoAllow": ["*"]},
         {"approver": True},
+        {"overrides": ALLOWED[:1]},
+        {"overrides": ALLOWED, "approver": True},
     )
 ]

@@ -2,11 +2,13 @@ import { formatWhen, plural } from '../parts/format';
 import { Menu } from '../parts/Menu';
 import { useNow } from '../parts/useNow';
 import { closeBranch, rewindToCheckpoint } from './actions';
-import { overrideText } from '../requests/grants';
+import { StandingPermissions } from '../requests/StandingPermissions';
+import type { OpenedThread } from '../wire/types';
 import { grantsOf, pathTo, shortTextOf, type Branch, type ChatContent } from './content';
 
 interface Props {
   id: string;
+  page: OpenedThread;
   content: ChatContent;
   canChange: boolean;
   onShow: (branch: string) => void;
@@ -53,7 +55,7 @@ function BranchRow({ branch, isClosed, now, ...props }: Props & { branch: Branch
 }
 
 /** What the tools of a chat may do without a question. */
-function Permissions({ content }: { content: ChatContent }) {
+function Permissions({ page, content }: { page: OpenedThread; content: ChatContent }) {
   const { consent } = content.config;
   if (!consent) return null;
   const grants = grantsOf(content);
@@ -62,14 +64,8 @@ function Permissions({ content }: { content: ChatContent }) {
       <h3>
         Permissions <span className="mono">{consent.mode ?? 'ask'}</span>
       </h3>
-      {grants.length === 0 ? <p className="note">Nothing is allowed beyond single calls.</p> : null}
-      <ul className="chips" aria-label="Standing permissions">
-        {grants.map((grant) => (
-          <li key={overrideText(grant)} className="chip">
-            {overrideText(grant)}
-          </li>
-        ))}
-      </ul>
+      {grants.length === 0 && page.permissions.length === 0 ? <p className="note">Nothing is allowed beyond single calls.</p> : null}
+      <StandingPermissions page={page} overrides={grants} />
     </>
   );
 }
@@ -99,7 +95,7 @@ export function BranchPanel(props: Props) {
           <BranchRow key={branch.name} {...props} branch={branch} isClosed now={now} />
         ))}
       </ul>
-      <Permissions content={content} />
+      <Permissions page={props.page} content={content} />
       <h3>Checkpoints</h3>
       {checkpoints.length === 0 ? <p className="note">A checkpoint marks a place to go back to.</p> : null}
       <ul className="branches">

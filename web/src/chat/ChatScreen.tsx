@@ -147,6 +147,7 @@ export function ChatScreen({ thread, page: stored }: { thread: OpenThread; page:
       {isPanel ? (
         <BranchPanel
           id={id}
+          page={page}
           content={content}
           canChange={canChange}
           onShow={showBranch}

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { ActionButton } from '../parts/ActionButton';
-import { overrideText } from '../requests/grants';
+import { StandingPermissions } from '../requests/StandingPermissions';
 import type { OpenedThread } from '../wire/types';
 import type { RunActions } from './actions';
 import { contentOf, planProgress, possibleOf, type RunContent } from './content';
@@ -55,22 +55,17 @@ function Agents({
   );
 }
 
-function Permissions({ run, isOver }: { run: RunContent; isOver: boolean }) {
+function Permissions({ page, run }: { page: OpenedThread; run: RunContent }) {
   const { mode, overrides } = run.consent;
+  const isEmpty = overrides.length === 0 && page.permissions.length === 0;
   return (
     <section className="run-panel-part" aria-label="Permissions">
       <h2>
         Permissions <span className="run-figure">{mode}</span>
       </h2>
       <p className="quiet-text">{MODES[mode] ?? ''}</p>
-      {overrides.length === 0 && !isOver ? <p className="quiet-text">Nothing is allowed beyond that.</p> : null}
-      <ul className="chips" aria-label="Standing permissions">
-        {overrides.map((override) => (
-          <li key={overrideText(override)} className="chip">
-            {overrideText(override)}
-          </li>
-        ))}
-      </ul>
+      {isEmpty && run.outcome === null ? <p className="quiet-text">Nothing is allowed beyond that.</p> : null}
+      <StandingPermissions page={page} overrides={overrides} />
     </section>
   );
 }
@@ -105,7 +100,7 @@ export function RunPanel({
       <PlanPanel plan={run.plan} onSkip={can.skipStep ? actions.skipStep : null} />
       <Meters run={run} elapsed={elapsed} />
       <Agents run={run} actions={actions} canForce={can.forceAgent} canRetry={can.retryTurn} current={current} />
-      <Permissions run={run} isOver={run.outcome !== null} />
+      <Permissions page={page} run={run} />
     </aside>
   );
 }

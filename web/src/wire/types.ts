@@ -332,6 +332,7 @@ export type OpenedThread = {
   matchCursor?: string;
   cursor: string;
   requests: RequestRow[];
+  permissions: PermissionRow[];
   can: Record<string, string[]>;
   replies: OpenReplyRow[];
   transcript: boolean;
@@ -354,6 +355,20 @@ export type Override = {
 export type Perform = {
   action: string;
   payload?: Record<string, unknown>;
+};
+
+/** A permission that lasts, in words, and as a person or the settings gave it: by its scope, or by a pattern. */
+export type PermissionRow = {
+  id: string;
+  text: string;
+  decision: string;
+  scope?: string;
+  tool?: string;
+  value?: string;
+  pattern?: string;
+  sandbox?: boolean;
+  network?: boolean;
+  history?: string;
 };
 
 /** The plan of a run, or null. */
@@ -477,6 +492,11 @@ export type StepReply = {
   actors: ActorRow[];
   snapshot: Record<string, unknown>;
   taken: TransitionRow[];
+};
+
+/** The id of a permission that lasts, which is taken back. */
+export type TakeBack = {
+  permission: string;
 };
 
 /** A page of threads; `next` is the cursor of the next page, or null at the end. */

@@ -274,9 +274,9 @@ def turn_result(context: AgentContext) -> AgentResult:
 
 
 def output(context: AgentContext) -> AgentResult:
-    """Return the result of the turn, with its fallbacks and with the tools that changed something or were denied."""
+    """Return the result of the turn, with fallbacks, permissions, and tools that changed something or were denied."""
     result = turn_result(context)
-    for key in ("fallbacks", "denied", "changed"):
+    for key in ("fallbacks", "denied", "changed", "granted"):
         if context[key]:
             result[key] = context[key]
     return result
@@ -326,6 +326,8 @@ _agents = setup[AgentContext, Any](
         "tellResults": enqueue_actions(tool_calls.tell_results),
         "askPerson": enqueue_actions(tool_calls.ask_person),
         "keepAnswer": assign(tool_calls.keep_answer),
+        "revokePermission": assign(tool_calls.revoke_permission),
+        "passRevocation": enqueue_actions(tool_calls.pass_revocation),
         "answerCalls": assign(tool_calls.answer_calls),
         "tellLost": enqueue_actions(tell_lost),
         "comeBack": assign(AgentUpdate(lost=False)),

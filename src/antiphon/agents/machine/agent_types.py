@@ -9,7 +9,7 @@ from antiphon.threads.machine.content import MessageJson, ResultPart
 from antiphon.threads.machine.permission_rules import CallRequest, ConsentSettings, JudgedCall
 from antiphon.threads.machine.scopes import Override
 from antiphon.threads.machine.streaming_types import ReplyReport
-from antiphon.threads.machine.tools_types import RequestClosed, Wait
+from antiphon.threads.machine.tools_types import RequestClosed, Revoke, Wait
 
 
 class AskedQuestion(TypedDict):
@@ -82,6 +82,8 @@ class AgentContext(TypedDict):
     denied: list[str]
     changed: list[str]
     asks: NotRequired[RepeatedAsk | None]  # absent in turns that were stored before there was this key
+    # The permissions that a person gave in this turn.
+    granted: list[Override]
 
 
 class AgentUpdate(TypedDict, total=False):
@@ -123,6 +125,7 @@ class AgentUpdate(TypedDict, total=False):
     denied: list[str]
     changed: list[str]
     asks: RepeatedAsk | None
+    granted: list[Override]
 
 
 class ReplyInput(TypedDict):
@@ -189,7 +192,7 @@ class AgentCommand(TypedDict):
     agentId: NotRequired[str | None]
 
 
-TurnEvent = ReplyReport | Wait | RequestClosed | AnswerGiven | AgentCommand
+TurnEvent = ReplyReport | Wait | RequestClosed | AnswerGiven | AgentCommand | Revoke
 
 
 class PlainEvent(TypedDict):

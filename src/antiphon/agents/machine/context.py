@@ -11,6 +11,7 @@ from antiphon.chart.actions import Enqueue
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.content import MessageJson
 from antiphon.threads.machine.permission_rules import ConsentSettings
+from antiphon.threads.machine.scopes import Override
 
 CHART = load_chart("antiphon.agents.machine.orchestrator")
 DEFAULTS: dict[str, object] = CHART["context"]
@@ -18,10 +19,11 @@ DEFAULTS: dict[str, object] = CHART["context"]
 TASK_KEYS = (
     "task", "startedAt", "currentAgent", "currentMode", "plan", "history", "messages", "consecutiveFailures",
     "totalFailures", "lastError", "lastArbiterDecision", "iterationCount", "runId", "crew", "conversations",
-    "forcedAgent", "guidance", "executionStartedAt", "executionCostUsd", "toolsRunning", "waiting", "lostAgents",
-    "lostIn", "cancelling", "atWork", "now", "costUsd", "usage", "summary", "reason", "denied", "log",
+    "forcedAgent", "guidance", "heard", "revoked", "executionStartedAt", "executionCostUsd", "toolsRunning", "waiting",
+    "lostAgents", "lostIn", "cancelling", "atWork", "now", "costUsd", "usage", "summary", "reason", "denied", "log",
 )  # fmt: skip
 MOST_MESSAGES = 60
+CREW = "executeAgent"  # the actor of the agents at work
 
 
 class Question(TypedDict):
@@ -86,6 +88,9 @@ class OrchestratorContext(TypedDict):
     conversations: dict[str, list[MessageJson]]
     forcedAgent: str | None
     guidance: list[str]
+    # How many of these words the turn at work has in its prompt, and the permissions that were taken back in it.
+    heard: int
+    revoked: list[Override]
     executionStartedAt: float | None
     executionCostUsd: float
     toolsRunning: int
@@ -144,6 +149,8 @@ class OrchestratorUpdate(TypedDict, total=False):
     conversations: dict[str, list[MessageJson]]
     forcedAgent: str | None
     guidance: list[str]
+    heard: int
+    revoked: list[Override]
     executionStartedAt: float | None
     executionCostUsd: float
     toolsRunning: int

@@ -13,6 +13,8 @@ from antiphon.chart.actions import Enqueue, assign, enqueue_actions
 from antiphon.chart.machine import Machine
 from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
+from antiphon.threads.machine.scopes import Override, without_permission
+from antiphon.threads.machine.tools_types import Revoke
 
 AGENT = "agent"
 
@@ -135,6 +137,21 @@ def tell_parent(context: CrewContext, event: CrewFields, enqueue: CrewEnqueue) -
     enqueue.send_parent(dict(event))
 
 
+def revoke_permission(context: CrewContext, event: Revoke) -> CrewUpdate:
+    """Remove a permission that was taken back from the results of agents that have ended."""
+    permission = event["permission"]
+    return {"results": {id: _without_permission(result, permission) for id, result in context["results"].items()}}
+
+
+def _without_permission(result: AgentResult, permission: Override) -> AgentResult:
+    left = result.copy()
+    if "overrides" in result:
+        left["overrides"] = without_permission(result["overrides"], permission)
+    if "granted" in result:
+        left["granted"] = without_permission(result["granted"], permission)
+    return left
+
+
 def tell_agents(context: CrewContext, event: CrewFields, enqueue: CrewEnqueue) -> None:
     """Forward an event to the agent that it names, or to all."""
     for id in context["pending"]:
@@ -156,11 +173,12 @@ crew_machine: Machine[CrewContext, Any] = (
             "keepResult": assign(keep_result),
             "keepFailure": assign(keep_failure),
             "letGo": enqueue_actions(let_go),
+            "revokePermission": assign(revoke_permission),
             "tellParent": enqueue_actions(tell_parent),
             "tellAgents": enqueue_actions(tell_agents),
         },
         actors={AGENT: agent_machine},
-        events=AgentReport | AgentCommand,
+        events=AgentReport | AgentCommand | Revoke,
         public=[],
     )
 ).create_machine({**CHART, "context": first_context, "output": output})

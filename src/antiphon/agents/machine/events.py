@@ -5,9 +5,11 @@ from typing import Literal, NotRequired, TypedDict
 from antiphon.agents.machine.decisions import ArbiterDecision
 from antiphon.agents.machine.results import Fallback, GivenResult, Json, ModelSession
 from antiphon.threads.machine.content import ErrorJson, PartJson, RunFields, UsageJson
+from antiphon.threads.machine.tools_types import Revoke
 
 PUBLIC = (
-    "START_TASK", "FORCE_AGENT", "SKIP_STEP", "RETRY", "CANCEL", "RESET", "message", "cancel", "resume", "retry",
+    "START_TASK", "FORCE_AGENT", "SKIP_STEP", "RETRY", "CANCEL", "RESET", "REVOKE", "message", "cancel", "resume",
+    "retry",
 )  # fmt: skip
 """Events that may come from outside; a program that drives a run by hand provides `public=["*"]`."""
 
@@ -214,6 +216,7 @@ OrchestratorEvent = (
     | AgentCompleted
     | AgentReport
     | RulesDecided
+    | Revoke
 )
 
 

@@ -20,6 +20,7 @@ from antiphon.agents.machine.context import (
     first_context,
     fresh_task,
 )
+from antiphon.agents.machine.context import CREW as CREW
 from antiphon.agents.machine.crew import crew_machine
 from antiphon.agents.machine.events import (
     PUBLIC,
@@ -36,7 +37,7 @@ from antiphon.chart.actions import BoundAction, assign, enqueue_actions
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 
-CREW = "executeAgent"
+MOST_WORDS = 10
 WALL_TIME = "wallTime"
 GRACE = "grace"
 INPUTS: Mapping[str, Callable[[OrchestratorContext], Mapping[str, object]]] = {
@@ -197,7 +198,10 @@ def disarm_timers(context: OrchestratorContext, event: RunCommand, enqueue: Orch
 def note_guidance(context: OrchestratorContext, event: TaskFields) -> OrchestratorUpdate:
     """Keep a person's message for the prompts of the next agents."""
     text = choices.task_of(event)
-    guidance = [*context["guidance"], text][-10:] if text else context["guidance"]
+    guidance = context["guidance"]
+    if text:
+        heard = context.get("heard", 0)  # a context of version 1 has no such key
+        guidance = [*guidance[:heard], *[*guidance[heard:], text][-MOST_WORDS:]]
     return {"guidance": guidance, "runId": run_of(context, event)}
 
 
@@ -266,8 +270,7 @@ orchestrator_machine: Machine[OrchestratorContext, Any] = (
             "hasCurrentAgent": choices.has_current_agent,
             "hasTask": choices.has_task,
             "startsForced": choices.starts_forced,
-            "hasOpenStep": work.has_open_step,
-            "hasFailedOutright": work.has_failed_outright,
+            **work.GUARDS,
             "isDryRun": is_dry_run,
             "isCompletedByRule": choices.is_completed_by_rule,
             "isDecidedByRule": choices.is_decided_by_rule,

@@ -62,6 +62,8 @@ class AgentResult(TypedDict, total=False):
     messages: list[MessageJson]
     toolCalls: list[CallSummary]
     overrides: Sequence[Override]
+    # Those of them that a person gave in this turn.
+    granted: Sequence[Override]
     planUpdates: Json
     cancelled: bool
     exhausted: bool

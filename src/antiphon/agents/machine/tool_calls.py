@@ -20,11 +20,11 @@ from antiphon.agents.machine.results import Json, error_of, is_loss
 from antiphon.chart.actions import Enqueue
 from antiphon.threads.machine.call_problems import problem_with_call
 from antiphon.threads.machine.content import PartJson, ResultPart, calls_of
-from antiphon.threads.machine.permission_rules import CallRequest
-from antiphon.threads.machine.scopes import Override, add_overrides
+from antiphon.threads.machine.permission_rules import CallRequest, consent_without
+from antiphon.threads.machine.scopes import Override, add_overrides, without_permission
 from antiphon.threads.machine.streaming_types import ReplyCompleted
 from antiphon.threads.machine.tools import is_lost_request
-from antiphon.threads.machine.tools_types import Wait
+from antiphon.threads.machine.tools_types import Revoke, Wait
 
 AgentEnqueue = Enqueue[AgentContext, Any]
 Refusal = Callable[[AgentConfig | None, CallRequest, Mapping[str, ToolJson]], str | None]
@@ -161,7 +161,9 @@ def _repeats(context: AgentContext) -> int:
 
 def keep_results(context: AgentContext, event: ToolsDone) -> AgentUpdate:
     """Keep the results of the tools, and the permissions that last."""
-    return keep_results_by(event["output"].get("overrides") or (), context, event)
+    overrides = event["output"].get("overrides") or ()
+    granted = add_overrides(context["granted"], overrides)
+    return {**keep_results_by(overrides, context, event), "granted": granted}
 
 
 def keep_results_by(overrides: Sequence[Override], context: AgentContext, event: ToolsDone) -> AgentUpdate:
@@ -177,6 +179,20 @@ def keep_results_by(overrides: Sequence[Override], context: AgentContext, event:
         "consent": consent,
         "waiting": None,
     }
+
+
+def revoke_permission(context: AgentContext, event: Revoke) -> AgentUpdate:
+    """Remove a permission that was taken back."""
+    permission = event["permission"]
+    return {
+        "consent": consent_without(context["consent"], permission),
+        "granted": without_permission(context["granted"], permission),
+    }
+
+
+def pass_revocation(context: AgentContext, event: Revoke, enqueue: AgentEnqueue) -> None:
+    """Tell the tools at work that a permission was taken back."""
+    enqueue.send_to(TOOLS, dict(event))
 
 
 def fail_calls(context: AgentContext, event: ChildFailed) -> AgentUpdate:

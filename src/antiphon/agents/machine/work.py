@@ -1,9 +1,9 @@
 """The work of agents: their results and sessions, and what the context keeps of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from antiphon.agents.machine import sessions
+from antiphon.agents.machine import revocations, sessions
 from antiphon.agents.machine.choices import completed_step, count_failure
 from antiphon.agents.machine.context import OrchestratorContext, OrchestratorUpdate, now_of, recent_messages
 from antiphon.agents.machine.decisions import MAPPING
@@ -20,7 +20,6 @@ from antiphon.agents.machine.results import (
     results_of,
 )
 from antiphon.chart.actions import BoundAction, assign
-from antiphon.threads.machine.permission_rules import ConsentSettings
 
 
 def begin_execution(context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
@@ -46,6 +45,11 @@ def begin_execution(context: OrchestratorContext, event: ExecutionFields) -> Orc
     }
 
 
+def begin_turn(context: OrchestratorContext) -> OrchestratorUpdate:
+    """Note how many words of a person are in the prompts of the turn, and that no permission was taken back in it."""
+    return {"heard": len(context["guidance"]), "revoked": []}
+
+
 def end_execution(context: OrchestratorContext) -> OrchestratorUpdate:
     """Forget running tools, questions and lost agents of a crew that has ended."""
     return {"toolsRunning": 0, "waiting": [], "lostAgents": []}
@@ -63,12 +67,16 @@ def note_spent(context: OrchestratorContext, event: AgentSpoke) -> OrchestratorU
 
 
 def keep_result(context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
-    """Keep the conversations, plan, cost and outcome of agents; a success clears the last error, a failure counts."""
-    return keep_result_by(search_output, context, event)
+    """Keep the conversations, plan, cost and outcome of agents; a success clears the last error, a failure counts.
+
+    Words that a person has said since the turn began are for the next one.
+    """
+    return {**keep_result_by(search_output, context, event), "guidance": context["guidance"][context["heard"] :]}
 
 
 def keep_result_by(search: SearchOutput, context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
     """Keep the result of agents; `search` matches their patterns with their output."""
+    revoked = context.get("revoked", ())  # a context of version 1 has no such key
     results = results_of(event, context["currentMode"])
     plan = context["plan"]
     conversations = context["conversations"]
@@ -81,7 +89,7 @@ def keep_result_by(search: SearchOutput, context: OrchestratorContext, event: Ex
         messages = result.get("messages")
         if messages:
             conversations = {**conversations, agent: recent_messages(list(messages))}
-        consent = _consent_after(consent, result)
+        consent = revocations.consent_after(consent, result, revoked)
         if result.get("success"):
             successes.append(result)
         total += result.get("costUsd") or 0
@@ -113,12 +121,6 @@ def _plan_after(
     if step is not None and not result.get("success"):
         return with_step(plan, step, "failed", str(result.get("agent")))
     return plan
-
-
-def _consent_after(consent: ConsentSettings, result: AgentResult) -> ConsentSettings:
-    overrides = consent.get("overrides", [])
-    new = [override for override in result.get("overrides") or () if override not in overrides]
-    return {**consent, "overrides": [*overrides, *new]} if new else consent
 
 
 def _error_in(results: list[AgentResult]) -> RunError:
@@ -220,8 +222,10 @@ def has_open_step(context: OrchestratorContext) -> bool:
 
 ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
     **sessions.ACTIONS,
+    **revocations.ACTIONS,
     "noteError": assign(note_error),
     "beginExecution": assign(begin_execution),
+    "beginTurn": assign(begin_turn),
     "endExecution": assign(end_execution),
     "noteSpent": assign(note_spent),
     "updatePlan": assign(update_plan),
@@ -232,4 +236,9 @@ ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
     "skipStep": assign(skip_step),
     "finishPlan": assign(finish_plan),
     "noteDenials": assign(note_denials),
+}
+GUARDS: dict[str, Callable[..., bool]] = {
+    "hasOpenStep": has_open_step,
+    "hasFailedOutright": has_failed_outright,
+    "hasPermission": revocations.has_permission,
 }

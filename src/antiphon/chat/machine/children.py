@@ -5,13 +5,13 @@ from typing import Any, cast
 
 from antiphon.chart.actions import Action, Enqueue, assign, cancel, enqueue_actions, spawn_child, stop_child
 from antiphon.chart.machine import Machine, create_machine
-from antiphon.chat.machine import pauses, proposals, replies
+from antiphon.chat.machine import pauses, permissions, proposals, replies
 from antiphon.chat.machine.context import FlowChanges, FlowContext, Phase
 from antiphon.chat.machine.events import FailureEvent, FlowFields
 from antiphon.threads.machine.times import with_time
 
 REPLY = "reply"
-TOOLS = pauses.TOOLS
+TOOLS = permissions.TOOLS
 SUMMARISER = "summariser"
 CRYSTALLIZER = "crystallizer"
 TIMEOUT = "turnTimeout"

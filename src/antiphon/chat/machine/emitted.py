@@ -78,6 +78,7 @@ FACTS: dict[str, Callable[[FlowContext, FlowFields], Facts]] = {
     "results_awaited": lambda context, event: awaited_facts(context),
     "limit_warning": _warning,
     "limit_answered": lambda context, event: {"id": event["id"], "decision": event["decision"]},
+    "permission_revoked": lambda context, event: {"permission": event["permission"]},
     "message_queued": lambda context, event: {"waiting": len(context["queue"])},
     "fork_initiated": lambda context, event: dict(context["fork"] or {}),
     "checkpointed": _checkpoint,

@@ -5,6 +5,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from antiphon.chat.machine.context import QueuedMessage, Strategy, Tag
 from antiphon.threads.machine.content import PartJson, RunFields
 from antiphon.threads.machine.permission_rules import ConsentSettings
+from antiphon.threads.machine.scopes import Override
 from antiphon.threads.machine.streaming_types import ReplyReport, Spending, UnfinishedReply
 from antiphon.threads.machine.tools_types import RequestClosed, ToolsOutput, Wait
 
@@ -12,7 +13,7 @@ PUBLIC = (
     "start", "configure", "message", "inject_context", "fork", "confirm_fork", "cancel_fork", "rewind", "checkpoint",
     "merge", "resolve_conflict", "propose", "confirm_merge", "cancel_merge", "switch", "close", "pin", "stop", "flush",
     "crystallize", "harvest", "reset", "cancel", "tool_results", "ANSWER", "resume", "retry", "use_model",
-    "raise_limit",
+    "raise_limit", "revoke",
 )  # fmt: skip
 """Events that may come from outside; the others come from the reply, the tools and a timer."""
 
@@ -214,6 +215,13 @@ class RaiseLimits(Timed, LimitSettings):
     type: Literal["raise_limit"]
 
 
+class RevokePermission(Timed):
+    """Take back a permission that lasts: calls that it covered are asked about again."""
+
+    type: Literal["revoke"]
+    permission: Override
+
+
 class WallTime(TypedDict):
     """The wall time of the message or of the thread is over."""
 
@@ -250,6 +258,7 @@ FlowEvent = (
     | RepeatEvent
     | UseModel
     | RaiseLimits
+    | RevokePermission
     | ReplyReport
     | TurnTimeout
     | WallTime
@@ -319,6 +328,7 @@ class FlowFields(RunFields, total=False):
     id: str | None
     decision: str
     reason: str
+    permission: Override
     at: int
 
 
@@ -348,6 +358,7 @@ class FlowRequest(_ForkOrigin, total=False):
     results: object
     decision: object
     limit: object
+    permission: object
     runId: object
     resumeNote: object
     trigger: object

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from antiphon.chart.actions import Action, Enqueue, assign, enqueue_actions, send_parent, spawn_child, stop_child
-from antiphon.chat.machine import limits, tool_calls
+from antiphon.chat.machine import limits, permissions, tool_calls
 from antiphon.chat.machine.context import ErrorInfo, FlowContext, PendingReply
 from antiphon.chat.machine.events import AnswerAtLimit, FlowFields, FlowRequest
 from antiphon.chat.machine.operations import raise_limit
+from antiphon.chat.machine.permissions import TOOLS
 from antiphon.chat.machine.replies import current_reply
 from antiphon.threads.machine.thread_events import RequestJson
 from antiphon.threads.machine.tools_types import Wait
 
-TOOLS = "tools"
 _Enqueue = Enqueue[FlowContext, Any]
 
 
@@ -126,6 +126,8 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
     "stopTools": stop_child(TOOLS),
     "appendResults": assign(tool_calls.append_results),
     "keepAnswers": assign(tool_calls.keep_answers),
+    "revokePermission": assign(permissions.revoke_permission),
+    "passRevocation": enqueue_actions(permissions.pass_revocation),
     "loseRequest": assign(tool_calls.lose_request),
     "resumeTurn": assign(tool_calls.resume_turn),
     "refuseTools": assign(tool_calls.refuse_tools),

@@ -7,6 +7,7 @@ from antiphon.chat.machine.context import ErrorInfo, FlowContext, MessageDraft, 
 from antiphon.chat.machine.events import RepeatEvent, ToolResults, ToolsEnded
 from antiphon.chat.machine.limits import add_spent, continue_at
 from antiphon.chat.machine.operations import begin_run, request_reply, resume_reply
+from antiphon.chat.machine.permissions import has_client_tools
 from antiphon.chat.machine.replies import current_reply, end_reply
 from antiphon.chat.machine.tree import append, head_of
 from antiphon.threads.machine.call_problems import problem_with_call
@@ -48,11 +49,6 @@ def must_call_tools(context: FlowContext) -> bool:
         and reply["phase"] == "tools"
         and not (reply["called"] or reply["waiting"])
     )
-
-
-def has_client_tools(context: FlowContext) -> bool:
-    """Return whether the client calls the tools; chats of version 1 have no such setting."""
-    return context["config"].get("clientTools", False)
 
 
 def must_await_results(context: FlowContext) -> bool:

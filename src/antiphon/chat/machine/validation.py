@@ -7,6 +7,7 @@ from antiphon.chat.machine.context import TAGS, TRIGGERS, FlowContext
 from antiphon.chat.machine.events import FlowRequest
 from antiphon.chat.machine.limits import LIMITS, describe_limit, format_number, spent_of
 from antiphon.chat.machine.merging import PICKS, STRATEGIES, sides, unresolved_conflicts
+from antiphon.chat.machine.permissions import are_tools_running, permissions
 from antiphon.chat.machine.settings import event_settings, problem_with
 from antiphon.chat.machine.shapes import problem_with_parts
 from antiphon.chat.machine.tree import head_of, last_question, turn_at
@@ -235,6 +236,12 @@ def _raise_limit(context: FlowContext, event: FlowRequest) -> str | None:
     return problem_with(settings)
 
 
+def _revoke(context: FlowContext, event: FlowRequest) -> str | None:
+    is_known = event.get("permission") in permissions(context)
+    # The tools at work may have a permission that a person has just given, and that the chat will only get to know.
+    return None if is_known or are_tools_running(context) else "there is no such permission"
+
+
 def _retry(context: FlowContext, event: FlowRequest) -> str | None:
     if is_busy(context):
         return IN_FLIGHT
@@ -312,6 +319,7 @@ REASONS: dict[str, Callable[[FlowContext, FlowRequest], str | None]] = {
     "retry": _retry,
     "use_model": _use_model,
     "raise_limit": _raise_limit,
+    "revoke": _revoke,
     "flush": _ending,
     "crystallize": _crystallize,
 }

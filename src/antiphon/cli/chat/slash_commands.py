@@ -3,13 +3,12 @@
 import difflib
 import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from antiphon.cli.chat.merge import finish_merge, merge
 from antiphon.cli.chat.outline import branch_lines, checkpoint_lines
-from antiphon.cli.chat.reply_stats import format_tokens
 from antiphon.cli.chat.terminal import Quit, Terminal
+from antiphon.cli.chat.thread_commands import export, list_permissions, required, revoke, show_cost
 from antiphon.cli.chat.tree_commands import (
     HISTORY,
     SHOW,
@@ -22,12 +21,10 @@ from antiphon.cli.chat.tree_commands import (
     show_tree,
 )
 from antiphon.cli.default_model import describe, resolve_model
-from antiphon.cli.exports import write_export
 from antiphon.cli.input.external_editor import EditorError
 from antiphon.cli.input.lines import EDITING_KEYS
-from antiphon.money import format_usd
 from antiphon.threads.errors import Refused
-from antiphon.threads.kinds import Json, Record
+from antiphon.threads.kinds import Json
 
 Words = Sequence[str]
 FORK = "/fork [NAME] [TURN|MESSAGE]"
@@ -79,12 +76,12 @@ async def _branches(terminal: Terminal, words: Words) -> None:
 
 async def _switch(terminal: Terminal, words: Words) -> None:
     print_position(
-        terminal, await terminal.wait(terminal.client.perform("switch", branch=_required(words, "/switch BRANCH")))
+        terminal, await terminal.wait(terminal.client.perform("switch", branch=required(words, "/switch BRANCH")))
     )
 
 
 async def _close(terminal: Terminal, words: Words) -> None:
-    branch = _required(words, "/close BRANCH")
+    branch = required(words, "/close BRANCH")
     await terminal.wait(terminal.client.perform("close", branch=branch))
     terminal.view.line(f"{branch} is closed; /switch {branch} opens it again")
 
@@ -132,7 +129,7 @@ async def _merge(terminal: Terminal, words: Words) -> None:
     if planned:
         chat = await finish_merge(terminal, (await read_chat(terminal)))
     else:
-        source = _required(words, "/merge BRANCH [sequential|interleave|manual|consensus]")
+        source = required(words, "/merge BRANCH [sequential|interleave|manual|consensus]")
         chat = await merge(terminal, source, words[1] if len(words) > 1 else "sequential")
     if chat is not None:
         print_position(terminal, chat)
@@ -151,31 +148,12 @@ async def _model(terminal: Terminal, words: Words) -> None:
     terminal.view.line(choice.summary)
 
 
-async def _cost(terminal: Terminal, words: Words) -> None:
-    metrics = (await read_chat(terminal))["metrics"]
-    tokens = format_tokens(metrics["inputTokens"], metrics["outputTokens"])
-    unpriced = f" (price of {_replies(metrics['unpriced'])} unknown)" if metrics["unpriced"] else ""
-    times = f"{metrics['durationMs'] / 1000:.1f} s, slowest {metrics['slowestMs'] / 1000:.1f} s"
-    cost = f"{format_usd(metrics['costUsd'])}{unpriced}"
-    terminal.view.line(f"{_replies(metrics['replies'])} · {tokens} · {cost} · {times}")
-
-
-def _replies(count: int) -> str:
-    return "1 reply" if count == 1 else f"{count:,} replies"
-
-
 async def _retry(terminal: Terminal, words: Words) -> None:
     await terminal.converse(terminal.client.retry())
 
 
 async def _resume(terminal: Terminal, words: Words) -> None:
     await terminal.converse(terminal.client.resume())
-
-
-async def _export(terminal: Terminal, words: Words) -> None:
-    target = Path(_required(words, "/export FILE (.md, .html or .json)"))
-    write_export(await _read(terminal), target)
-    terminal.view.line(f"exported to {target}")
 
 
 async def _editor(terminal: Terminal, words: Words) -> None:
@@ -190,7 +168,7 @@ async def _editor(terminal: Terminal, words: Words) -> None:
 
 
 async def _keys(terminal: Terminal, words: Words) -> None:
-    name = _required(words, "/keys emacs|vi")
+    name = required(words, "/keys emacs|vi")
     keys = next((keys for keys in EDITING_KEYS if keys == name), None)
     if keys is None:
         raise Refused("usage: /keys emacs|vi")
@@ -214,16 +192,6 @@ async def _help(terminal: Terminal, words: Words) -> None:
 
 async def _quit(terminal: Terminal, words: Words) -> None:
     raise Quit
-
-
-async def _read(terminal: Terminal) -> Record:
-    return await terminal.wait(terminal.client.read())
-
-
-def _required(words: Words, usage: str) -> str:
-    if not words:
-        raise Refused(f"usage: {usage}")
-    return words[0]
 
 
 def _print_branch(terminal: Terminal, chat: Json) -> None:
@@ -253,10 +221,12 @@ COMMANDS: Mapping[str, SlashCommand] = {
         SlashCommand("/checkpoints", "list the checkpoints", _checkpoints),
         SlashCommand("/merge BRANCH [STRATEGY]", "merge a branch: sequential, interleave, manual or consensus", _merge),
         SlashCommand("/model [REF]", "show the model, or switch to another", _model),
-        SlashCommand("/cost", "show tokens, cost and time so far", _cost),
+        SlashCommand("/cost", "show tokens, cost and time so far", show_cost),
+        SlashCommand("/permissions", "list what is allowed without a question", list_permissions),
+        SlashCommand("/revoke PERMISSION", "take back a permission, or all: its calls are asked about again", revoke),
         SlashCommand("/retry", "request the last reply again", _retry),
         SlashCommand("/resume", "continue a reply that was lost", _resume),
-        SlashCommand("/export FILE", "export the conversation to a new .md, .html or .json file", _export),
+        SlashCommand("/export FILE", "export the conversation to a new .md, .html or .json file", export),
         SlashCommand("/editor", "write a message in your editor ($VISUAL or $EDITOR)", _editor),
         SlashCommand("/keys emacs|vi", "edit with the keys of emacs or vi", _keys),
         SlashCommand("/new", "start a new conversation", _new),

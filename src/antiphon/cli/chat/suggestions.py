@@ -10,6 +10,7 @@ from antiphon.cli.chat.client import ChatClient
 from antiphon.cli.frame import PROBLEMS
 from antiphon.cli.input.lines import EDITING_KEYS
 from antiphon.cli.input.suggestions import Suggestion
+from antiphon.threads.consent import StandingPermission
 from antiphon.threads.kinds import Json
 
 STRATEGIES = ("sequential", "interleave", "manual", "consensus")
@@ -61,6 +62,8 @@ class ChatSuggestions:
                 return [(strategy, "") for strategy in STRATEGIES]
             case "/rewind", 1:
                 return _checkpoints(await self._chat())
+            case "/revoke", 1:
+                return [(permission.id, permission.text) for permission in await self._permissions()]
             case "/model", 1:
                 return self._usable_models()
             case "/keys", 1:
@@ -74,6 +77,14 @@ class ChatSuggestions:
             return (await self._client.read()).content
         except PROBLEMS:
             return {}
+
+    async def _permissions(self) -> Sequence[StandingPermission]:
+        if self._client.thread is None:
+            return ()
+        try:
+            return await self._client.app.threads.permissions(self._client.thread)
+        except PROBLEMS:
+            return ()
 
     def _usable_models(self) -> list[tuple[str, str]]:
         if self._models is None:

@@ -18,6 +18,7 @@ from antiphon.server.bodies import (
     RewindChat,
     SendMessage,
     StartThread,
+    TakeBack,
 )
 from antiphon.server.context import Context, ServerContext
 from antiphon.server.contracts import Routes, json_response, read_body
@@ -64,6 +65,20 @@ async def respond(request: Request, context: Context, id: ThreadId, key: Key = N
         id, body.get("text"), request=body["requestId"], key=letter_id(key), **answer
     )
     return receipt_response(id, receipt)
+
+
+@routes.add(
+    "POST",
+    "/threads/{id}/revoke",
+    "Take back a permission",
+    takes=TakeBack,
+    gives=ReceiptReply,
+    status=202,
+)
+async def revoke_permission(request: Request, context: Context, id: ThreadId, key: Key = None) -> Response:
+    """One of the `permissions` of the thread; the calls that it covered are asked about again."""
+    body = await read_body(request, TakeBack)
+    return receipt_response(id, await context.app.threads.revoke(id, body["permission"], key=letter_id(key)))
 
 
 @routes.add("POST", "/threads/{id}/stop", "Stop the work of a thread", gives=ReceiptReply, status=202)

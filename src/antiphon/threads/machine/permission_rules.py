@@ -19,7 +19,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, get_args
 
-from antiphon.threads.machine.scopes import Override, ScopeOffer, covers, offered_scopes
+from antiphon.threads.machine.scopes import Override, ScopeOffer, covers, offered_scopes, without_permission
 from antiphon.tools.access import READ_ONLY, Access
 from antiphon.tools.assessment import ANY_HOST, Assessment
 from antiphon.tools.patterns import matches
@@ -93,6 +93,12 @@ class ConsentSettings(TypedDict, total=False):
     mode: Mode
     timeoutMs: int
     approver: bool
+
+
+def consent_without(consent: ConsentSettings, permission: Override) -> ConsentSettings:
+    """Return settings without a permission that was taken back."""
+    overrides = consent.get("overrides", [])
+    return {**consent, "overrides": without_permission(overrides, permission)} if permission in overrides else consent
 
 
 class Judgement(TypedDict):

@@ -5,6 +5,7 @@
 3. What a scope allows is compared with the assessment of a later call, not with its text alone.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -100,10 +101,41 @@ def scope_overrides(calls: Iterable[Mapping[str, Any]], scope: str | None) -> li
     return overrides
 
 
+def describe_override(override: Override) -> str:
+    """Return what a decision is about, in words."""
+    value = override.get("value", "")
+    match override.get("scope"):
+        case None:
+            text = override.get("pattern", "")
+        case "command":
+            text = _command_in(value)
+        case "folder":
+            text = f"files in {'the workspace folder' if value == '.' else f'{value}/'}"
+        case "host":
+            text = f"pages of {value}"
+        case _:
+            text = override.get("tool", value)
+    return text if override["decision"] == "allow" else f"never {text}"
+
+
+def _command_in(arguments: str) -> str:
+    """Return the command in arguments as JSON, or the arguments."""
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+    return str(value["command"]) if isinstance(value, dict) and "command" in value else arguments
+
+
 def answer_scopes(calls: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the scopes that an answer to a request may have."""
     offers = [offer["scope"] for call in calls if call["decision"] == "ask" for offer in call["scopes"]]
     return list(dict.fromkeys([ONCE, *offers]))
+
+
+def without_permission(overrides: Sequence[Override], permission: Override) -> list[Override]:
+    """Return decisions without a permission that was taken back; what was denied stays denied."""
+    return [override for override in overrides if override != permission or override["decision"] != "allow"]
 
 
 def add_overrides(overrides: Sequence[Override], new: Iterable[Override]) -> list[Override]:

@@ -12,6 +12,8 @@
 6. A call that a dead process left behind is *lost*: its effects are unknown, so a person decides how to go on.
    A request that it left behind expires. The child `process` stands for it: it ends when the process does.
 7. A person answers the permission machine itself; the parent is told that somebody is asked, and that it is over.
+8. A permission that is taken back covers no call that is not allowed yet. If it covered one of an open request, the
+   request expires, and another one asks about all calls; calls that were allowed before are made.
 """
 
 from collections.abc import Mapping
@@ -23,8 +25,19 @@ from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.edits import EDITED, edit_asked, with_note
 from antiphon.threads.machine.permission import permission_machine
-from antiphon.threads.machine.permission_rules import CallRequest, Mode, Rules
+from antiphon.threads.machine.permission_rules import CallRequest
 from antiphon.threads.machine.scopes import Override, add_overrides, scope_overrides
+from antiphon.threads.machine.tools_permission import (
+    call_of,
+    close_request,
+    continued_history,
+    mode_of,
+    must_ask_anew,
+    permission_input,
+    place_of,
+    renew_request,
+    revoke,
+)
 from antiphon.threads.machine.tools_types import (
     ApproverDone,
     AssessDone,
@@ -36,6 +49,7 @@ from antiphon.threads.machine.tools_types import (
     PermissionDone,
     PermissionRequest,
     PermissionRequested,
+    Revoke,
     ToolsChanges,
     ToolsContext,
     ToolsOutput,
@@ -49,7 +63,6 @@ LOST = ("interrupted", "unknown")
 AGAIN = "-again"  # the end of the id of a second request for commands that have failed
 MOST_AT_ONCE = 8
 """Calls of a reply that are made at the same time."""
-WITHDRAWN = "permissions given before this thread was imported or restored no longer hold"
 
 
 def first_context(input: Mapping[str, Any]) -> ToolsContext:
@@ -97,7 +110,7 @@ def keep_assessments(context: ToolsContext, event: AssessDone) -> ToolsChanges:
     calls = [call if "problem" in call else _with_assessment(call, next(assessments)) for call in context["calls"]]
     history = output["history"]
     request_id = context["requestId"]
-    if _continued(history) is not None and request_id is not None:
+    if continued_history(history) is not None and request_id is not None:
         request_id = f"{request_id}.{str(history).rpartition('.')[2]}"
     return {
         "calls": calls,
@@ -128,45 +141,6 @@ def refuse_unassessed(context: ToolsContext, event: CallFailed) -> ToolsChanges:
     return {"calls": calls, "results": {**context["results"], **_problem_results(calls)}, "assessed": True}
 
 
-def permission_input(context: ToolsContext) -> Json:
-    """Return the input of the permission machine, for the calls that are asked about."""
-    consent = context["consent"]
-    consents = context["consents"]
-    rules: Rules = {
-        "blocked": consent.get("blocked", []),
-        "tripped": consent.get("tripped", []),
-        "overrides": [override for override in consent.get("overrides", []) if _holds(override, context)],
-        "autoAllow": consent.get("autoAllow", []) if consents else [],
-    }
-    if not consents and context["mode"] is None:
-        rules["notice"] = WITHDRAWN
-    return {
-        "id": context["requestId"],
-        "calls": [_call_of(context, id) for id in context["asked"]],
-        "mode": _mode(context),
-        "rules": rules,
-        "timeoutMs": context["timeoutMs"],
-        "reportsToParent": True,
-    }
-
-
-def _mode(context: ToolsContext) -> Mode:
-    """Return the mode that holds: given in this process, or in the settings, if these belong to this history."""
-    mode = context["consent"].get("mode", "ask")
-    if context["mode"] is not None:
-        return context["mode"]
-    return mode if context["consents"] or mode == "plan" else "ask"
-
-
-def _holds(override: Override, context: ToolsContext) -> bool:
-    """Return whether a decision counts: a refusal always, an allowance in the history in which it was given."""
-    if override["decision"] != "allow":
-        return True
-    if "scope" in override:
-        return override.get("history") == _continued(context["history"])
-    return context["consents"]
-
-
 def is_allowed(context: ToolsContext, event: PermissionDone) -> bool:
     """Return whether the calls may be made: this request was allowed, and no other."""
     output = event["output"]
@@ -179,18 +153,13 @@ def keep_permission(context: ToolsContext, event: PermissionDone) -> ToolsChange
     changes: ToolsChanges = {"permission": output}
     if output["decision"] == "allowed":
         new = scope_overrides(output["calls"], output["scope"])
-        history = _continued(context["history"])
+        history = continued_history(context["history"])
         stamped = new if history is None else [cast(Override, {**override, "history": history}) for override in new]
         changes["overrides"] = add_overrides(context["overrides"], stamped)
         if any(EDITED in call for call in output["calls"]):
-            places = [_place(id) for id in context["asked"]]
+            places = [place_of(id) for id in context["asked"]]
             changes["calls"] = edit_asked(context["calls"], places, output["calls"])
     return changes
-
-
-def _continued(history: str | None) -> str | None:
-    """Return a history that continues a past from a file; it has a suffix, which nobody can guess."""
-    return history if history is not None and "." in history else None
 
 
 def refuse_calls(context: ToolsContext) -> ToolsChanges:
@@ -229,7 +198,7 @@ def _start(
     context: ToolsContext, ids: list[str], granted: Mapping[str, Any], enqueue: Enqueue[ToolsContext, Any]
 ) -> None:
     for id in ids:
-        input = {"call": _call_of(context, id), "access": granted[id], "history": context["history"]}
+        input = {"call": call_of(context, id), "access": granted[id], "history": context["history"]}
         enqueue.spawn_child("tool", id=id, input=input)
 
 
@@ -246,14 +215,6 @@ def _child_id(number: int) -> str:
     return f"call-{number}"
 
 
-def _place(id: str) -> int:
-    return int(id.removeprefix("call-"))
-
-
-def _call_of(context: ToolsContext, id: str) -> CallRequest:
-    return context["calls"][_place(id)]
-
-
 def is_pending(context: ToolsContext, event: CallEvent) -> bool:
     """Return whether an event is about a call without a result."""
     return event["actorId"] in context["pending"]
@@ -265,7 +226,7 @@ def is_all_answered(context: ToolsContext) -> bool:
 
 
 def _call_id(context: ToolsContext, event: CallEvent) -> str:
-    return _call_of(context, event["actorId"])["id"]
+    return call_of(context, event["actorId"])["id"]
 
 
 def _keep(context: ToolsContext, event: CallEvent, result: Json, lost: bool) -> ToolsChanges:
@@ -282,12 +243,12 @@ def keep_result(context: ToolsContext, event: CallDone) -> ToolsChanges:
     output = event["output"]
     if isinstance(output, Mapping) and isinstance(output.get("parts"), list):
         result = with_note(
-            {key: value for key, value in output.items() if key != DENIED}, _call_of(context, event["actorId"])
+            {key: value for key, value in output.items() if key != DENIED}, call_of(context, event["actorId"])
         )
         changes = _keep(context, event, {**result, "type": "toolResult", "callId": call_id}, False)
         if output.get(DENIED) not in ("write", "protected"):
             return changes
-        number = _place(event["actorId"])
+        number = place_of(event["actorId"])
         denied = cast(CallRequest, {**context["calls"][number], DENIED: output[DENIED]})
         calls = [*context["calls"][:number], denied, *context["calls"][number + 1 :]]
         return {**changes, "calls": calls}
@@ -313,12 +274,12 @@ def _failure(call_id: str, text: str) -> Json:
 
 def must_offer_again(context: ToolsContext) -> bool:
     """Return whether a command failed because its workspace was read-only, and a person may allow more."""
-    may_ask = _mode(context) != "plan" and not context["offeredAgain"] and not context["lost"]
+    may_ask = mode_of(context) != "plan" and not context["offeredAgain"] and not context["lost"]
     return may_ask and not context["pending"] and bool(_denied_calls(context))
 
 
 def _denied_calls(context: ToolsContext) -> list[str]:
-    return [id for id in context["asked"] if DENIED in _call_of(context, id)]
+    return [id for id in context["asked"] if DENIED in call_of(context, id)]
 
 
 def offer_again(context: ToolsContext) -> ToolsChanges:
@@ -397,6 +358,7 @@ _tools = setup[ToolsContext, Any](
         "hasNoCalls": has_no_calls,
         "isAssessed": is_assessed,
         "isAllowed": is_allowed,
+        "mustAskAnew": must_ask_anew,
         "hasApprover": has_approver,
         "isUndecided": is_undecided,
         "isPending": is_pending,
@@ -411,6 +373,10 @@ _tools = setup[ToolsContext, Any](
         "refuseUnassessed": assign(refuse_unassessed),
         "askPermission": spawn_child(PERMISSION, id=PERMISSION, input=permission_input),
         "keepPermission": assign(keep_permission),
+        "revoke": assign(revoke),
+        "closeRequest": enqueue_actions(close_request),
+        "renewRequest": assign(renew_request),
+        "forgetApprover": stop_child(APPROVER),
         "refuseCalls": assign(refuse_calls),
         "askParent": enqueue_actions(ask_parent),
         "askApprover": enqueue_actions(ask_approver),
@@ -441,7 +407,7 @@ _tools = setup[ToolsContext, Any](
         "tool": create_machine({"id": "tool"}),
         "process": create_machine({"id": "process"}),
     },
-    events=PermissionRequested,
+    events=PermissionRequested | Revoke,
     public=[],
 )
 tools_machine: Machine[ToolsContext, Any] = _tools.create_machine({**CHART, "context": first_context, "output": output})

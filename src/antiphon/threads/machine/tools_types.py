@@ -18,6 +18,14 @@ class PermissionRequested(TypedDict):
     timeoutMs: int
 
 
+class Revoke(TypedDict):
+    """A person takes back a permission that lasts; calls that it covered are asked about again."""
+
+    type: Literal["REVOKE"]
+    permission: Override
+    at: NotRequired[float | None]
+
+
 class Wait(TypedDict):
     """The report to a parent that a person is asked for permission."""
 
@@ -85,6 +93,7 @@ class ToolsChanges(TypedDict, total=False):
 
     requestId: str | None
     calls: list[CallRequest]
+    consent: ConsentSettings
     assessed: bool
     history: str | None
     consents: bool

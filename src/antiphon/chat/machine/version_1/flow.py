@@ -6,7 +6,8 @@ from antiphon.chart.actions import assign, emit, enqueue_actions, spawn_child
 from antiphon.chat.machine import operations, replies
 from antiphon.chat.machine.emitted import output
 from antiphon.chat.machine.flow import flow_machine, is_accepted
-from antiphon.chat.machine.pauses import TOOLS, is_waiting, run_of
+from antiphon.chat.machine.pauses import is_waiting, run_of
+from antiphon.chat.machine.permissions import TOOLS
 from antiphon.chat.machine.settings import initial_context
 from antiphon.chat.machine.version_1 import plans, tool_calls
 from antiphon.threads.machine.charts import load_chart

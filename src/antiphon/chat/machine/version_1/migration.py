@@ -1,7 +1,7 @@
 """Migration of a chat from version 1: the settings of today, and the request of tools that wait."""
 
 from antiphon.chat.machine.context import DEFAULTS
-from antiphon.chat.machine.pauses import TOOLS
+from antiphon.chat.machine.permissions import TOOLS
 from antiphon.threads.machine.former import Changes, Snapshot, child_of
 from antiphon.threads.machine.tools import PERMISSION
 
