@@ -122,7 +122,8 @@ def find_quickjs() -> Any:
 
 @cache
 def _prelude() -> str:
-    return files("antiphon.scxml").joinpath("realm.js").read_text(encoding="utf-8")
+    realm, guards = (files("antiphon.scxml").joinpath(name).read_text("utf-8") for name in ("realm.js", "guards.js"))
+    return f"{realm.rstrip()}({guards})"
 
 
 def _limit_message(reason: str) -> str:
