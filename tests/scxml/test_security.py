@@ -1,8 +1,10 @@
 """Documents that would read, send or use more than they may are refused, or get an error event."""
 
+from typing import Any, NamedTuple
+
 import pytest
 
-from antiphon import ScxmlError, create_actor, load_scxml
+from antiphon import ScxmlError, SimulatedClock, create_actor, load_scxml
 from antiphon.scxml.xml import DEEPEST_ELEMENT, LARGEST_DOCUMENT
 
 BOMB = """<!DOCTYPE scxml [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>
@@ -135,3 +137,61 @@ def test_documents_that_are_computed_are_refused_by_the_same_rules():
         <transition event="error.execution" target="refused"/></state><state id="refused"/></scxml>"""
 
     assert states(text)[0] == "refused"
+
+
+class Outcome(NamedTuple):
+    """What a document has come to after some events."""
+
+    data: dict[str, Any]
+    logs: list[Any]
+    status: str
+
+
+def run(body, *events):
+    """Run a document on a simulated clock."""
+    logs = []
+    text = f'<scxml xmlns="http://www.w3.org/2005/07/scxml" version="1.0" name="d">{body}</scxml>'
+    actor = create_actor(load_scxml(text), clock=SimulatedClock(), logger=lambda *values: logs.append(values[-1])).start()
+    for event in events:
+        actor.send({"type": event} if isinstance(event, str) else event)
+    snapshot = actor.get_snapshot()
+    return Outcome(snapshot.context["data"], logs, snapshot.status)
+
+
+@pytest.mark.parametrize("script", ["while(1);", "var c = 'x'.repeat(1e9)", "throw null", "throw new Error()"])
+def test_an_error_ends_its_block_and_takes_nothing_back(script):
+    outcome = run(
+        f"""<datamodel><data id="a" expr="1"/></datamodel><state id="s"><transition event="e">
+        <assign location="a" expr="2"/><raise event="x"/><script>{script}</script><assign location="a" expr="3"/></transition>
+        <transition event="x"><log expr="'x seen, a=' + a"/></transition>
+        <transition event="error.execution"><log expr="'error'"/></transition></state>""",
+        "e",
+    )
+
+    assert (outcome.data, outcome.logs) == ({"a": 2}, ["x seen, a=2", "error"])
+
+
+def test_only_the_variable_whose_value_reaches_a_limit_is_empty():
+    outcome = run("""<datamodel><data id="a" expr="1"/><data id="b" expr="(function () { while (1); })()"/>
+        <data id="c" expr="3"/></datamodel><state id="s"/>""")
+
+    assert outcome.data == {"a": 1, "b": {"$undefined": True}, "c": 3}
+
+
+def test_a_variable_that_cannot_be_stored_stays_as_it_was():
+    outcome = run(
+        """<datamodel><data id="a" expr="1"/><data id="b" expr="1"/></datamodel><state id="s">
+        <transition event="e"><assign location="a" expr="2"/><script>b = {}; b.b = b;</script></transition>
+        <transition event="error.execution"><log expr="_event.data.reason.slice(0, 2)"/></transition></state>""",
+        "e",
+    )
+
+    assert (outcome.data, outcome.logs) == ({"a": 2, "b": 1}, ["b:"])
+
+
+def test_what_other_documents_left_does_not_take_memory_from_a_block():
+    fill = "(function () { var a = Array(900000).fill(0); a.push(a); return 1 })()"
+    for _ in range(3):
+        run(f'<datamodel><data id="a" expr="{fill}"/></datamodel><state id="s"/>')
+
+    assert run("""<datamodel><data id="a" expr="Array(1e6).fill(0).length"/></datamodel><state id="s"/>""").data["a"] == 10**6

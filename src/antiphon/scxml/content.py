@@ -72,10 +72,10 @@ class ContentBlock:
         """Add the outcome of the block to the step."""
         work = self.work
         changes = self.changes
-        if self._realm is not None and not self._realm.is_spent:
+        if self._realm is not None:
             try:
-                changes = {**changes, "data": self._realm.leave()}
-            except ContentError as error:  # such as a variable that contains itself
+                changes = {**changes, "data": self._variables(self._realm)}
+            except ContentError as error:  # together they are too large
                 self.fail(error, {})
         if any(work.context.get(key) != value for key, value in changes.items()):
             work.context = {**work.context, **changes}
@@ -83,6 +83,14 @@ class ContentBlock:
         for event in self.events:
             work.enqueue(event)
         work.effects.extend(self.effects)
+
+    def _variables(self, realm: Realm) -> dict[str, Any]:
+        """Return the variables; those that cannot be JSON, such as one that contains itself, stay as they were."""
+        variables, problems = realm.collect()
+        for name, problem in problems.items():
+            variables[name] = self.work.context["data"].get(name, {"$undefined": True})
+            self.fail(ContentError("error.execution", f"{name}: {problem}"), {})
+        return variables
 
     def put(self, value: JsonElement) -> None:
         """Hold the value that an element gives: by an expression, by XML or by its text."""
@@ -188,8 +196,7 @@ class ContentBlock:
                 for child in element.get("content", ()):
                     self._evaluate(child)
         finally:
-            if not realm.is_spent:
-                realm.forget_items()
+            realm.forget_items()
 
     def _send(self, element: JsonElement) -> None:
         id = element.get("id")

@@ -193,8 +193,19 @@
       return true;
     },
     leave() {
-      return JSON.stringify(Object.fromEntries(Object.keys(root).map(name => [name.toWellFormed(), encode(root[name], true)])));
+      const variables = {};
+      const problems = {};
+      for (const name of Object.keys(root)) {
+        const key = name.toWellFormed();
+        try {
+          Object.defineProperty(variables, key, {value: encode(root[name], true), enumerable: true, configurable: true});
+        } catch (error) {  // such as a variable that contains itself
+          Object.defineProperty(problems, key, {value: String(error), enumerable: true, configurable: true});
+        }
+      }
+      return JSON.stringify([variables, problems]);
     },
+    probe() { return ' '.repeat(2 ** 21).length; },
     put(text) { value = evaluate(text); },
     putJson(text) { value = decode(JSON.parse(text), false); },
     get() { return JSON.stringify(encode(value, false)); },
