@@ -221,6 +221,7 @@ ENDLESS = """
     'a'.repeat(4e6).replace({toString: () => 'a'.repeat(2e6) + 'b'}, '')
     (t => { while (true) t.toUpperCase() })('x'.repeat(8e6))
     (t => { while (true) JSON.parse(t) })('[' + '1,'.repeat(1e6) + '1]')
+    Array.prototype.fill.call(new Uint8Array(12e6), 'a'.repeat(4e6))
     new Proxy([], {get: () => 2**53 - 1}).reverse()
     (x => { while (true) x * x })(2n ** 500000n)
     eval('2' + 'n')

@@ -4,7 +4,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from antiphon import ScxmlError, SimulatedClock, create_actor, load_scxml
+from antiphon import ScxmlError, SimulatedClock, create_actor, initial_transition, load_scxml
+from antiphon.scxml import budget
 from antiphon.scxml.xml import DEEPEST_ELEMENT, LARGEST_DOCUMENT
 
 BOMB = """<!DOCTYPE scxml [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>
@@ -195,3 +196,59 @@ def test_what_other_documents_left_does_not_take_memory_from_a_block():
         run(f'<datamodel><data id="a" expr="{fill}"/></datamodel><state id="s"/>')
 
     assert run("""<datamodel><data id="a" expr="Array(1e6).fill(0).length"/></datamodel><state id="s"/>""").data["a"] == 10**6
+
+
+NESTED = """<datamodel><data id="a" expr="Array(1000).fill(0)"/><data id="n" expr="0"/></datamodel><state id="s">
+    <transition event="e"><foreach array="a" item="i"><foreach array="a" item="j"><foreach array="a" item="k">{}</foreach>
+    </foreach></foreach></transition>
+    <transition event="error.execution"><log expr="'over'"/></transition>
+    <transition event="again"><assign location="n" expr="n + 1"/></transition></state>"""
+
+
+@pytest.mark.parametrize("content", ["", '<if cond="false"/>', '<raise event="x"/>', '<log expr="\'x\'"/>'])
+def test_a_step_has_a_limit_of_evaluations_and_the_next_one_has_its_own(monkeypatch, content):
+    monkeypatch.setattr(budget, "MOST_EVALUATIONS", 3000)
+
+    outcome = run(NESTED.format(content), "e", "again")
+
+    assert (outcome.data["n"], outcome.status) == (1, "active")
+    assert outcome.logs[-1] == "over"
+
+
+def test_a_step_has_a_limit_of_computing(monkeypatch):
+    monkeypatch.setattr(budget, "LONGEST_S", 0.05)
+
+    outcome = run(NESTED.format('<script>n++; for (var m = 0; m &lt; 2e5; m++);</script>'), "e")
+
+    assert 0 < outcome.data["n"] < 100
+
+
+def test_endless_conditions_end_with_the_limit_of_the_step(monkeypatch):
+    monkeypatch.setattr(budget, "MOST_EVALUATIONS", 50)
+    body = """<datamodel><data id="n" expr="0"/></datamodel><state id="s"><transition event="e" target="t"/></state>
+        <state id="t"><transition cond="true"><script>n++</script></transition></state>"""
+
+    assert run(body, "e").data["n"] < 50
+
+
+def test_data_of_events_has_a_limit_for_each_step():
+    outcome = run(
+        """<datamodel><data id="a" expr="Array(2000).fill(0)"/><data id="x" expr="'y'.repeat(4e6)"/></datamodel>
+        <state id="s"><transition event="e"><foreach array="a" item="i">
+        <send target="#_internal" event="z" namelist="x"/></foreach></transition>
+        <transition event="z"><log expr="'z'"/></transition>
+        <transition event="error.execution"><log expr="_event.data.reason"/></transition></state>""",
+        "e",
+    )
+
+    assert outcome.logs[:2] == ["z", "z"]
+    assert len(outcome.logs) < 6
+    assert outcome.status == "active"
+
+
+def test_conditions_outside_a_step_do_not_count_for_one(monkeypatch):
+    monkeypatch.setattr(budget, "MOST_EVALUATIONS", 10)
+    machine = load_scxml("<scxml><state id='s'><transition event='e' cond='true' target='t'/></state><state id='t'/></scxml>")
+    snapshot, _ = initial_transition(machine)
+
+    assert all(snapshot.can({"type": "e"}) for _ in range(50))

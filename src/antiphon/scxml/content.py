@@ -11,8 +11,9 @@ from typing import Any
 from antiphon.chart import effects
 from antiphon.chart.work import Work
 from antiphon.scxml.addresses import Address, find_address, own_location, system_variables
+from antiphon.scxml.budget import StepBudget, step_budget
 from antiphon.scxml.elements import JsonElement, LocatedJson
-from antiphon.scxml.errors import ContentError, ScxmlError
+from antiphon.scxml.errors import ContentError, ScxmlError, StepLimitError
 from antiphon.scxml.events import DELIVER, HTTP_PROCESSOR, PROCESSOR, make_event, script_event
 from antiphon.scxml.realm import Realm, enter_realm
 from antiphon.scxml.xml import parse_xml, to_tree
@@ -33,13 +34,15 @@ class ContentBlock:
         self.events: list[dict[str, Any]] = []  # for the internal queue
         self.effects: list[effects.Effect] = []
         self.changes: dict[str, Any] = {}  # of the context, besides the variables
+        self._budget = step_budget()
         self._realm: Realm | None = None
 
     @property
     def realm(self) -> Realm:
         """The realm, entered when it is first needed."""
         if self._realm is None:
-            self._realm = enter_for(self.work)
+            work = self.work
+            self._realm = enter_at(work.context, work.event, work.active_nodes(), self._budget)
         return self._realm
 
     def attempt(self, evaluate: Callable[[], Any], element: JsonElement) -> bool:
@@ -63,6 +66,8 @@ class ContentBlock:
 
     def fail(self, error: ContentError, element: JsonElement) -> None:
         """Queue the event of an error."""
+        if isinstance(error, StepLimitError):
+            return
         data = {"tagname": element.get("do"), "line": 0, "column": 0, "reason": str(error).splitlines()[0]}
         if isinstance(element, LocatedJson):
             data.update(line=element.line, column=element.column)
@@ -81,6 +86,7 @@ class ContentBlock:
             work.context = {**work.context, **changes}
             work.changed = True
         for event in self.events:
+            self._budget.add_event(event)
             work.enqueue(event)
         work.effects.extend(self.effects)
 
@@ -145,6 +151,7 @@ class ContentBlock:
             self.realm.put_json(" ".join(text.split()))
 
     def _evaluate(self, element: JsonElement) -> None:
+        self._budget.spend()
         tag = element["do"]
         if tag not in ELEMENTS:
             raise ContentError("error.execution", f"no executable content named {tag!r}")
@@ -244,15 +251,10 @@ def _send_effect(address: Address, event: dict[str, Any], delay_ms: float, id: s
     return effects.SendTo(address.actor, event, id, delay_ms or None)
 
 
-def enter_for(work: Work) -> Realm:
-    """Return the realm, entered with the variables, the event and the active states at this place of a step."""
-    return enter_at(work.context, work.event, work.active_nodes())
-
-
-def enter_at(context: Any, event: Any, nodes: Any) -> Realm:
-    """Return the realm, entered with the variables of a context."""
+def enter_at(context: Any, event: Any, nodes: Any, budget: StepBudget) -> Realm:
+    """Return the realm, entered with the variables of a context, the event and the active states."""
     active = [node.id for node in nodes if node.parent is not None]
-    return enter_realm(context["data"], script_event(event), active, system_variables(context))
+    return enter_realm(context["data"], script_event(event), active, system_variables(context), budget)
 
 
 def read_delay(text: str | None) -> float:

@@ -26,7 +26,8 @@
   const isObject = value => (typeof value === 'object' && value !== null) || typeof value === 'function';
   const lengthOf = value => {
     if (typeof value === 'string' || isArray(value)) return value.length;
-    if (!isObject(value) || isView(value)) return 0;
+    if (!isObject(value)) return 0;
+    if (isView(value)) throw new TypeError('a typed array has methods of its own');
     for (let object = value; object !== null; object = getPrototypeOf(object)) {
       const property = getOwnPropertyDescriptor(object, 'length');
       if (property === undefined) continue;

@@ -6,16 +6,19 @@ of a session are JSON in the context of its machine, and a step stays a function
 
 import json
 import threading
+import time
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from antiphon.scxml.budget import StepBudget
 from antiphon.scxml.errors import ContentError, ScxmlError
 
 TIME_LIMIT_S = 1
 MEMORY_LIMIT = 32 * 2**20
 STACK_LIMIT = 256 * 2**10
+UNCOUNTED = ("leave", "forget", "get")
 MISSING = "SCXML documents need the package quickjs-ng; run: pip install 'antiphon[scxml]'"
 _thread = threading.local()
 
@@ -31,6 +34,7 @@ class Realm:
         self._entered: tuple[str, ...] = ()
         self._evaluated: list[tuple[str, tuple[Any, ...]]] = []  # since then
         self.is_spent = False  # True if not even the variables can be defined
+        self.budget = StepBudget()
         self._open()
 
     def enter(self, variables: Any, event: Any, active: list[str], system: dict[str, Any]) -> bool:
@@ -117,6 +121,18 @@ class Realm:
         self._blocks = 0
 
     def _run(self, operation: str, *arguments: Any) -> Any:
+        if operation not in UNCOUNTED:
+            self.budget.spend()
+        began_s = time.thread_time()
+        try:
+            result = self._evaluate(operation, arguments)
+        finally:
+            self.budget.seconds += time.thread_time() - began_s
+        if operation in ("get", "text") and result is not None:
+            self.budget.take(result)
+        return result
+
+    def _evaluate(self, operation: str, arguments: tuple[Any, ...]) -> Any:
         try:
             result = self._call(operation, *arguments)
         except self._errors as error:
@@ -127,7 +143,7 @@ class Realm:
                 # What earlier blocks left to be collected must not decide what this one may do.
                 if "out of memory" in reason and not is_alone:
                     self._blocks = 1
-                    return self._run(operation, *arguments)
+                    return self._evaluate(operation, arguments)
                 reason = _limit_message(reason)
             else:
                 self._remember(operation, arguments)
@@ -163,8 +179,22 @@ class Realm:
                 self._evaluated = []
 
 
-def enter_realm(variables: Any, event: Any, active: list[str], system: dict[str, Any]) -> Realm:
-    """Return the realm of this thread, entered."""
+def enter_realm(
+    variables: Any, event: Any, active: list[str], system: dict[str, Any], budget: StepBudget | None = None
+) -> Realm:
+    """Return the realm of this thread, entered; what is evaluated counts for a budget."""
+    budget = budget or StepBudget()
+    budget.spend()
+    began_s = time.thread_time()
+    try:
+        realm = _enter(variables, event, active, system)
+    finally:
+        budget.seconds += time.thread_time() - began_s
+    realm.budget = budget
+    return realm
+
+
+def _enter(variables: Any, event: Any, active: list[str], system: dict[str, Any]) -> Realm:
     realm: Realm | None = getattr(_thread, "realm", None)
     if realm is None or realm.is_spent or not realm.enter(variables, event, active, system):
         realm = _thread.realm = Realm()
