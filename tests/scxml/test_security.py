@@ -1,5 +1,6 @@
 """Documents that would read, send or use more than they may are refused, or get an error event."""
 
+import json
 from typing import Any, NamedTuple
 
 import pytest
@@ -252,3 +253,62 @@ def test_conditions_outside_a_step_do_not_count_for_one(monkeypatch):
     snapshot, _ = initial_transition(machine)
 
     assert all(snapshot.can({"type": "e"}) for _ in range(50))
+
+
+ENGINE_NAMES = ["xstate.stop", "xstate.init", "xstate.done.actor.c", "xstate.done.state.s", "antiphon.scxml.deliver", "xstate"]
+
+
+@pytest.mark.parametrize("name", ENGINE_NAMES)
+@pytest.mark.parametrize("target", ["#_internal", "#_scxml_d", "own"])
+def test_a_session_sends_itself_events_with_names_of_the_engine(name, target):
+    attribute = "" if target == "own" else f'targetexpr="\'{target}\'"'.replace("#_scxml_d", "#_scxml_' + _sessionid + '")
+    outcome = run(
+        f"""<state id="s"><transition event="e"><send {attribute} event="{name}"/></transition>
+        <transition event="{name}"><log expr="_event.name"/></transition></state>""",
+        "e",
+    )
+
+    assert (outcome.logs, outcome.status) == ([name], "active")
+
+
+@pytest.mark.parametrize("name", ENGINE_NAMES)
+def test_a_child_cannot_end_its_parent_by_the_name_of_an_event(name):
+    outcome = run(f"""<state id="s"><invoke id="c"><content><scxml version="1.0"><state id="q"><onentry>
+        <send target="#_parent" event="{name}"/></onentry></state></scxml></content></invoke>
+        <transition event="done"><log expr="'ended'"/></transition>
+        <transition event="*"><log expr="_event.name + _event.type"/></transition></state>""")
+
+    assert (outcome.logs, outcome.status) == ([f"{name}external"], "active")
+
+
+def test_names_with_the_prefix_of_the_machine_are_names_as_well():
+    outcome = run(
+        """<state id="s"><transition event="e"><raise event="scxml:xstate.stop"/><raise event="xstate.stop"/></transition>
+        <transition event="scxml:xstate"><log expr="'long ' + _event.name"/></transition>
+        <transition event="xstate.*"><log expr="_event.name"/></transition></state>""",
+        "e",
+    )
+
+    assert outcome.logs == ["long scxml:xstate.stop", "xstate.stop"]
+
+
+@pytest.mark.parametrize(
+    ("event", "data"),
+    [
+        ({"type": "antiphon.scxml.deliver"}, None),
+        ({"type": "antiphon.scxml.deliver", "target": "#_parent", "event": 1}, {"target": "#_parent", "event": 1}),
+        ({"type": "e", "scxml": 1}, {"scxml": 1}),
+        ({"type": "e", "scxml": None}, {"scxml": None}),
+        ({"type": "e", "scxml": {"kind": "internal"}}, {"scxml": {"kind": "internal"}}),
+        ({"type": "e", "scxml": {"kind": "external", "origin": 1}}, {"scxml": {"kind": "external", "origin": 1}}),
+        ({"type": "e", "scxml": {"kind": "external"}, "n": 1}, {"scxml": {"kind": "external"}, "n": 1}),
+    ],
+)
+def test_keys_of_events_from_outside_are_data_whatever_their_names(event, data):
+    outcome = run(
+        """<state id="s"><transition event="*"><log expr="_event.type + JSON.stringify(_event.data || null)"/></transition>
+        </state>""",
+        event,
+    )
+
+    assert (outcome.logs, outcome.status) == ([f"external{json.dumps(data, separators=(',', ':'))}"], "active")

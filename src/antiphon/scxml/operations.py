@@ -15,7 +15,7 @@ from antiphon.scxml.budget import begin_step, condition_budget
 from antiphon.scxml.content import ContentBlock, enter_at
 from antiphon.scxml.elements import JsonElement
 from antiphon.scxml.errors import ContentError, StepLimitError
-from antiphon.scxml.events import DELIVER, is_match, make_event, receive_event, script_event
+from antiphon.scxml.events import is_delivery, is_match, make_event, receive_event, script_event
 
 INVOKE = "scxml.invoke"
 PREFIX = "scxml:"  # of the names of actors that are documents in files
@@ -159,7 +159,7 @@ class ReceiveOp:
         if type in (STOP, INIT):
             begin_step(work.event)
             return
-        if type == DELIVER:
+        if is_delivery(work.event):
             _deliver(work)
         else:
             work.event = receive_event(work.event)
