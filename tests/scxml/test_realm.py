@@ -222,6 +222,8 @@ ENDLESS = """
     (t => { while (true) t.toUpperCase() })('x'.repeat(8e6))
     (t => { while (true) JSON.parse(t) })('[' + '1,'.repeat(1e6) + '1]')
     Array.prototype.fill.call(new Uint8Array(12e6), 'a'.repeat(4e6))
+    'a'.repeat(8e6).match('a'.repeat(4e6) + 'b')
+    /^(a*)\\1b/.exec('a'.repeat(8e6))
     new Proxy([], {get: () => 2**53 - 1}).reverse()
     (x => { while (true) x * x })(2n ** 500000n)
     eval('2' + 'n')
@@ -251,6 +253,7 @@ def test_built_in_functions_that_would_not_end_are_refused_or_interrupted(expres
         ("'a1b2'.split(/\\d/)", ["a", "b", ""]),
         ("['aXbX'.replace('X', '-'), 'aXbX'.replaceAll('X', m => m + 1), 'aa'.replace(/a/g, 'b')]", ["a-bX", "aX1bX1", "bb"]),
         ("['undefined'.indexOf(), 'abc'.includes('b'), 'abab'.lastIndexOf('b'), 'abab'.lastIndexOf('b', 2)]", [0, True, 3, 1]),
+        ("[/(a)\\1/.test('baa'), 'x1y2'.match(/\\d/g), [...'a1b2'.matchAll(/\\d/g)].length]", [True, ["1", "2"], 2]),
         ("'12n 0x1fn' + /5n/.source + `7n` // 9n", "12n 0x1fn5n7n"),
         ("[[].reverse.name, [].reverse.length, typeof String([].reverse)]", ["reverse", 0, "string"]),
         ("[...'ab', ...[1], ...new Set([2])]", ["a", "b", 1, 2]),

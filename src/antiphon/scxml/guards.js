@@ -3,6 +3,7 @@
 //
 // 1. Methods of arrays refuse what is longer than LONGEST, and a length that is computed, because it could change.
 // 2. Searches in texts and for texts refuse what may take more than MOST_COMPARISONS.
+//    Patterns are limited in their length, and those that refer to groups in that of the text.
 // 3. `concat`, `flat` and `flatMap`, which repeat through arrays inside arrays, are written here instead.
 // 4. Other calls count by the size of what they take: `spend` repeats an empty loop, where QuickJS looks at the time.
 // 5. There is no Proxy, whose lengths could change, and no BigInt, of which one operator may compute for a second.
@@ -12,6 +13,8 @@
   'use strict';
   const LONGEST = 1_000_000;
   const MOST_COMPARISONS = 100_000_000;
+  const LONGEST_PATTERN = 10_000;
+  const LONGEST_REPEATED = 100_000;
   const STEPS_PER_TURN = 50;
   const root = globalThis;
   const Guard = Proxy;
@@ -162,6 +165,19 @@
       return list;
     });
   }
+
+  // A pattern is matched without a look at the time until it does not match.
+  const sourceOf = getOwnPropertyDescriptor(RegExp.prototype, 'source').get;
+  const references = Array.from('k123456789', name => `\\${name}`);
+  guard(RegExp.prototype, 'exec', (native, self, args) => {
+    const source = apply(sourceOf, self, []);
+    const text = `${args[0]}`;
+    if (source.length > LONGEST_PATTERN) throw new RangeError(`a pattern of more than ${LONGEST_PATTERN} characters`);
+    if (text.length > LONGEST_REPEATED && references.some(reference => apply(includes, source, [reference]))) {
+      throw new RangeError(`a text of more than ${LONGEST_REPEATED} characters for a pattern that refers to groups`);
+    }
+    return apply(native, self, [text]);
+  });
 
   // Text that is a program must not have BigInts. Where a text only seems to, it is inside quotation marks or a
   // comment, and the program is still one if it is something else.
