@@ -4,6 +4,7 @@ Elements are JSON (`elements.py`). An error ends its block and queues an error e
 added to the step in the order of the elements when the block has ended, and so are the variables.
 """
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -146,9 +147,10 @@ class ContentBlock:
                 raise ContentError("error.execution", str(error)) from None
             return
         try:
-            self.realm.put(text)
-        except ContentError:  # not an expression: a text, with its whitespace normalized
-            self.realm.put_json(" ".join(text.split()))
+            value = json.loads(text, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):  # not JSON: a text, with its whitespace normalized
+            value = " ".join(text.split())
+        self.realm.put_json(value)
 
     def _evaluate(self, element: JsonElement) -> None:
         self._budget.spend()
@@ -178,14 +180,22 @@ class ContentBlock:
             self.effects.append(effects.Cancel(id, every=True))
 
     def _if(self, element: JsonElement) -> None:
-        is_chosen = self.realm.holds(element.get("cond", ""))
+        is_chosen = self._holds(element)
         for child in element.get("content", ()):
             if child["do"] in ("else", "elseif"):
                 if is_chosen:
                     return
-                is_chosen = child["do"] == "else" or self.realm.holds(child.get("cond", ""))
+                is_chosen = child["do"] == "else" or self._holds(child)
             elif is_chosen:
                 self._evaluate(child)
+
+    def _holds(self, element: JsonElement) -> bool:
+        """Return whether a condition holds; one that fails is false (SCXML 5.9.1)."""
+        try:
+            return self.realm.holds(element.get("cond", ""))
+        except ContentError as error:
+            self.fail(error, element)
+            return False
 
     def _foreach(self, element: JsonElement) -> None:
         realm = self.realm
@@ -255,6 +265,10 @@ def enter_at(context: Any, event: Any, nodes: Any, budget: StepBudget) -> Realm:
     """Return the realm, entered with the variables of a context, the event and the active states."""
     active = [node.id for node in nodes if node.parent is not None]
     return enter_realm(context["data"], script_event(event), active, system_variables(context), budget)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
 
 
 def read_delay(text: str | None) -> float:
