@@ -1,8 +1,12 @@
 """Documents that would read, send or use more than they may are refused, or get an error event."""
 
+import json
+from typing import Any, NamedTuple
+
 import pytest
 
-from antiphon import ScxmlError, create_actor, load_scxml
+from antiphon import ScxmlError, SimulatedClock, create_actor, initial_transition, load_scxml
+from antiphon.scxml import budget
 from antiphon.scxml.xml import DEEPEST_ELEMENT, LARGEST_DOCUMENT
 
 BOMB = """<!DOCTYPE scxml [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>
@@ -135,3 +139,176 @@ def test_documents_that_are_computed_are_refused_by_the_same_rules():
         <transition event="error.execution" target="refused"/></state><state id="refused"/></scxml>"""
 
     assert states(text)[0] == "refused"
+
+
+class Outcome(NamedTuple):
+    """What a document has come to after some events."""
+
+    data: dict[str, Any]
+    logs: list[Any]
+    status: str
+
+
+def run(body, *events):
+    """Run a document on a simulated clock."""
+    logs = []
+    text = f'<scxml xmlns="http://www.w3.org/2005/07/scxml" version="1.0" name="d">{body}</scxml>'
+    actor = create_actor(load_scxml(text), clock=SimulatedClock(), logger=lambda *values: logs.append(values[-1])).start()
+    for event in events:
+        actor.send({"type": event} if isinstance(event, str) else event)
+    snapshot = actor.get_snapshot()
+    return Outcome(snapshot.context["data"], logs, snapshot.status)
+
+
+@pytest.mark.parametrize("script", ["while(1);", "var c = 'x'.repeat(1e9)", "throw null", "throw new Error()"])
+def test_an_error_ends_its_block_and_takes_nothing_back(script):
+    outcome = run(
+        f"""<datamodel><data id="a" expr="1"/></datamodel><state id="s"><transition event="e">
+        <assign location="a" expr="2"/><raise event="x"/><script>{script}</script><assign location="a" expr="3"/></transition>
+        <transition event="x"><log expr="'x seen, a=' + a"/></transition>
+        <transition event="error.execution"><log expr="'error'"/></transition></state>""",
+        "e",
+    )
+
+    assert (outcome.data, outcome.logs) == ({"a": 2}, ["x seen, a=2", "error"])
+
+
+def test_only_the_variable_whose_value_reaches_a_limit_is_empty():
+    outcome = run("""<datamodel><data id="a" expr="1"/><data id="b" expr="(function () { while (1); })()"/>
+        <data id="c" expr="3"/></datamodel><state id="s"/>""")
+
+    assert outcome.data == {"a": 1, "b": {"$undefined": True}, "c": 3}
+
+
+def test_a_variable_that_cannot_be_stored_stays_as_it_was():
+    outcome = run(
+        """<datamodel><data id="a" expr="1"/><data id="b" expr="1"/></datamodel><state id="s">
+        <transition event="e"><assign location="a" expr="2"/><script>b = {}; b.b = b;</script></transition>
+        <transition event="error.execution"><log expr="_event.data.reason.slice(0, 2)"/></transition></state>""",
+        "e",
+    )
+
+    assert (outcome.data, outcome.logs) == ({"a": 2, "b": 1}, ["b:"])
+
+
+def test_what_other_documents_left_does_not_take_memory_from_a_block():
+    fill = "(function () { var a = Array(900000).fill(0); a.push(a); return 1 })()"
+    for _ in range(3):
+        run(f'<datamodel><data id="a" expr="{fill}"/></datamodel><state id="s"/>')
+
+    assert run("""<datamodel><data id="a" expr="Array(1e6).fill(0).length"/></datamodel><state id="s"/>""").data["a"] == 10**6
+
+
+NESTED = """<datamodel><data id="a" expr="Array(1000).fill(0)"/><data id="n" expr="0"/></datamodel><state id="s">
+    <transition event="e"><foreach array="a" item="i"><foreach array="a" item="j"><foreach array="a" item="k">{}</foreach>
+    </foreach></foreach></transition>
+    <transition event="error.execution"><log expr="'over'"/></transition>
+    <transition event="again"><assign location="n" expr="n + 1"/></transition></state>"""
+
+
+@pytest.mark.parametrize("content", ["", '<if cond="false"/>', '<raise event="x"/>', '<log expr="\'x\'"/>'])
+def test_a_step_has_a_limit_of_evaluations_and_the_next_one_has_its_own(monkeypatch, content):
+    monkeypatch.setattr(budget, "MOST_EVALUATIONS", 3000)
+
+    outcome = run(NESTED.format(content), "e", "again")
+
+    assert (outcome.data["n"], outcome.status) == (1, "active")
+    assert outcome.logs[-1] == "over"
+
+
+def test_a_step_has_a_limit_of_computing(monkeypatch):
+    monkeypatch.setattr(budget, "LONGEST_S", 0.05)
+
+    outcome = run(NESTED.format('<script>n++; for (var m = 0; m &lt; 2e5; m++);</script>'), "e")
+
+    assert 0 < outcome.data["n"] < 100
+
+
+def test_endless_conditions_end_with_the_limit_of_the_step(monkeypatch):
+    monkeypatch.setattr(budget, "MOST_EVALUATIONS", 50)
+    body = """<datamodel><data id="n" expr="0"/></datamodel><state id="s"><transition event="e" target="t"/></state>
+        <state id="t"><transition cond="true"><script>n++</script></transition></state>"""
+
+    assert run(body, "e").data["n"] < 50
+
+
+def test_data_of_events_has_a_limit_for_each_step():
+    outcome = run(
+        """<datamodel><data id="a" expr="Array(2000).fill(0)"/><data id="x" expr="'y'.repeat(4e6)"/></datamodel>
+        <state id="s"><transition event="e"><foreach array="a" item="i">
+        <send target="#_internal" event="z" namelist="x"/></foreach></transition>
+        <transition event="z"><log expr="'z'"/></transition>
+        <transition event="error.execution"><log expr="_event.data.reason"/></transition></state>""",
+        "e",
+    )
+
+    assert outcome.logs[:2] == ["z", "z"]
+    assert len(outcome.logs) < 6
+    assert outcome.status == "active"
+
+
+def test_conditions_outside_a_step_do_not_count_for_one(monkeypatch):
+    monkeypatch.setattr(budget, "MOST_EVALUATIONS", 10)
+    machine = load_scxml("<scxml><state id='s'><transition event='e' cond='true' target='t'/></state><state id='t'/></scxml>")
+    snapshot, _ = initial_transition(machine)
+
+    assert all(snapshot.can({"type": "e"}) for _ in range(50))
+
+
+ENGINE_NAMES = ["xstate.stop", "xstate.init", "xstate.done.actor.c", "xstate.done.state.s", "antiphon.scxml.deliver", "xstate"]
+
+
+@pytest.mark.parametrize("name", ENGINE_NAMES)
+@pytest.mark.parametrize("target", ["#_internal", "#_scxml_d", "own"])
+def test_a_session_sends_itself_events_with_names_of_the_engine(name, target):
+    attribute = "" if target == "own" else f'targetexpr="\'{target}\'"'.replace("#_scxml_d", "#_scxml_' + _sessionid + '")
+    outcome = run(
+        f"""<state id="s"><transition event="e"><send {attribute} event="{name}"/></transition>
+        <transition event="{name}"><log expr="_event.name"/></transition></state>""",
+        "e",
+    )
+
+    assert (outcome.logs, outcome.status) == ([name], "active")
+
+
+@pytest.mark.parametrize("name", ENGINE_NAMES)
+def test_a_child_cannot_end_its_parent_by_the_name_of_an_event(name):
+    outcome = run(f"""<state id="s"><invoke id="c"><content><scxml version="1.0"><state id="q"><onentry>
+        <send target="#_parent" event="{name}"/></onentry></state></scxml></content></invoke>
+        <transition event="done"><log expr="'ended'"/></transition>
+        <transition event="*"><log expr="_event.name + _event.type"/></transition></state>""")
+
+    assert (outcome.logs, outcome.status) == ([f"{name}external"], "active")
+
+
+def test_names_with_the_prefix_of_the_machine_are_names_as_well():
+    outcome = run(
+        """<state id="s"><transition event="e"><raise event="scxml:xstate.stop"/><raise event="xstate.stop"/></transition>
+        <transition event="scxml:xstate"><log expr="'long ' + _event.name"/></transition>
+        <transition event="xstate.*"><log expr="_event.name"/></transition></state>""",
+        "e",
+    )
+
+    assert outcome.logs == ["long scxml:xstate.stop", "xstate.stop"]
+
+
+@pytest.mark.parametrize(
+    ("event", "data"),
+    [
+        ({"type": "antiphon.scxml.deliver"}, None),
+        ({"type": "antiphon.scxml.deliver", "target": "#_parent", "event": 1}, {"target": "#_parent", "event": 1}),
+        ({"type": "e", "scxml": 1}, {"scxml": 1}),
+        ({"type": "e", "scxml": None}, {"scxml": None}),
+        ({"type": "e", "scxml": {"kind": "internal"}}, {"scxml": {"kind": "internal"}}),
+        ({"type": "e", "scxml": {"kind": "external", "origin": 1}}, {"scxml": {"kind": "external", "origin": 1}}),
+        ({"type": "e", "scxml": {"kind": "external"}, "n": 1}, {"scxml": {"kind": "external"}, "n": 1}),
+    ],
+)
+def test_keys_of_events_from_outside_are_data_whatever_their_names(event, data):
+    outcome = run(
+        """<state id="s"><transition event="*"><log expr="_event.type + JSON.stringify(_event.data || null)"/></transition>
+        </state>""",
+        event,
+    )
+
+    assert (outcome.logs, outcome.status) == ([f"external{json.dumps(data, separators=(',', ':'))}"], "active")

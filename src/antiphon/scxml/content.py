@@ -4,6 +4,7 @@ Elements are JSON (`elements.py`). An error ends its block and queues an error e
 added to the step in the order of the elements when the block has ended, and so are the variables.
 """
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,8 +12,9 @@ from typing import Any
 from antiphon.chart import effects
 from antiphon.chart.work import Work
 from antiphon.scxml.addresses import Address, find_address, own_location, system_variables
+from antiphon.scxml.budget import StepBudget, step_budget
 from antiphon.scxml.elements import JsonElement, LocatedJson
-from antiphon.scxml.errors import ContentError, ScxmlError
+from antiphon.scxml.errors import ContentError, ScxmlError, StepLimitError
 from antiphon.scxml.events import DELIVER, HTTP_PROCESSOR, PROCESSOR, make_event, script_event
 from antiphon.scxml.realm import Realm, enter_realm
 from antiphon.scxml.xml import parse_xml, to_tree
@@ -33,13 +35,15 @@ class ContentBlock:
         self.events: list[dict[str, Any]] = []  # for the internal queue
         self.effects: list[effects.Effect] = []
         self.changes: dict[str, Any] = {}  # of the context, besides the variables
+        self._budget = step_budget()
         self._realm: Realm | None = None
 
     @property
     def realm(self) -> Realm:
         """The realm, entered when it is first needed."""
         if self._realm is None:
-            self._realm = enter_for(self.work)
+            work = self.work
+            self._realm = enter_at(work.context, work.event, work.active_nodes(), self._budget)
         return self._realm
 
     def attempt(self, evaluate: Callable[[], Any], element: JsonElement) -> bool:
@@ -63,6 +67,8 @@ class ContentBlock:
 
     def fail(self, error: ContentError, element: JsonElement) -> None:
         """Queue the event of an error."""
+        if isinstance(error, StepLimitError):
+            return
         data = {"tagname": element.get("do"), "line": 0, "column": 0, "reason": str(error).splitlines()[0]}
         if isinstance(element, LocatedJson):
             data.update(line=element.line, column=element.column)
@@ -72,17 +78,26 @@ class ContentBlock:
         """Add the outcome of the block to the step."""
         work = self.work
         changes = self.changes
-        if self._realm is not None and not self._realm.is_spent:
+        if self._realm is not None:
             try:
-                changes = {**changes, "data": self._realm.leave()}
-            except ContentError as error:  # such as a variable that contains itself
+                changes = {**changes, "data": self._variables(self._realm)}
+            except ContentError as error:  # together they are too large
                 self.fail(error, {})
         if any(work.context.get(key) != value for key, value in changes.items()):
             work.context = {**work.context, **changes}
             work.changed = True
         for event in self.events:
+            self._budget.add_event(event)
             work.enqueue(event)
         work.effects.extend(self.effects)
+
+    def _variables(self, realm: Realm) -> dict[str, Any]:
+        """Return the variables; those that cannot be JSON, such as one that contains itself, stay as they were."""
+        variables, problems = realm.collect()
+        for name, problem in problems.items():
+            variables[name] = self.work.context["data"].get(name, {"$undefined": True})
+            self.fail(ContentError("error.execution", f"{name}: {problem}"), {})
+        return variables
 
     def put(self, value: JsonElement) -> None:
         """Hold the value that an element gives: by an expression, by XML or by its text."""
@@ -132,11 +147,13 @@ class ContentBlock:
                 raise ContentError("error.execution", str(error)) from None
             return
         try:
-            self.realm.put(text)
-        except ContentError:  # not an expression: a text, with its whitespace normalized
-            self.realm.put_json(" ".join(text.split()))
+            value = json.loads(text, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):  # not JSON: a text, with its whitespace normalized
+            value = " ".join(text.split())
+        self.realm.put_json(value)
 
     def _evaluate(self, element: JsonElement) -> None:
+        self._budget.spend()
         tag = element["do"]
         if tag not in ELEMENTS:
             raise ContentError("error.execution", f"no executable content named {tag!r}")
@@ -163,14 +180,22 @@ class ContentBlock:
             self.effects.append(effects.Cancel(id, every=True))
 
     def _if(self, element: JsonElement) -> None:
-        is_chosen = self.realm.holds(element.get("cond", ""))
+        is_chosen = self._holds(element)
         for child in element.get("content", ()):
             if child["do"] in ("else", "elseif"):
                 if is_chosen:
                     return
-                is_chosen = child["do"] == "else" or self.realm.holds(child.get("cond", ""))
+                is_chosen = child["do"] == "else" or self._holds(child)
             elif is_chosen:
                 self._evaluate(child)
+
+    def _holds(self, element: JsonElement) -> bool:
+        """Return whether a condition holds; one that fails is false (SCXML 5.9.1)."""
+        try:
+            return self.realm.holds(element.get("cond", ""))
+        except ContentError as error:
+            self.fail(error, element)
+            return False
 
     def _foreach(self, element: JsonElement) -> None:
         realm = self.realm
@@ -188,8 +213,7 @@ class ContentBlock:
                 for child in element.get("content", ()):
                     self._evaluate(child)
         finally:
-            if not realm.is_spent:
-                realm.forget_items()
+            realm.forget_items()
 
     def _send(self, element: JsonElement) -> None:
         id = element.get("id")
@@ -237,15 +261,14 @@ def _send_effect(address: Address, event: dict[str, Any], delay_ms: float, id: s
     return effects.SendTo(address.actor, event, id, delay_ms or None)
 
 
-def enter_for(work: Work) -> Realm:
-    """Return the realm, entered with the variables, the event and the active states at this place of a step."""
-    return enter_at(work.context, work.event, work.active_nodes())
-
-
-def enter_at(context: Any, event: Any, nodes: Any) -> Realm:
-    """Return the realm, entered with the variables of a context."""
+def enter_at(context: Any, event: Any, nodes: Any, budget: StepBudget) -> Realm:
+    """Return the realm, entered with the variables of a context, the event and the active states."""
     active = [node.id for node in nodes if node.parent is not None]
-    return enter_realm(context["data"], script_event(event), active, system_variables(context))
+    return enter_realm(context["data"], script_event(event), active, system_variables(context), budget)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
 
 
 def read_delay(text: str | None) -> float:

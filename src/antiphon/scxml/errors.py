@@ -14,3 +14,7 @@ class ContentError(Exception):
         super().__init__(message)
         self.event = event
         self.sendid = sendid
+
+
+class StepLimitError(ContentError):
+    """An evaluation in a step that has reached a limit and reported it."""

@@ -1,9 +1,11 @@
 """Events of SCXML: their names, descriptors and fields, and how they differ from those of the engine.
 
 Inside a machine of a document an event is `{"type": name, "data": ..., "scxml": {fields}}`. The engine's own events
-have their names as XState writes them; descriptors and `_event` have those of SCXML.
+have their names as XState writes them; descriptors and `_event` have those of SCXML. The names of events belong to the
+author: one that is like those of the engine gets a prefix inside the machine.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations, permutations
 from typing import Any
@@ -16,18 +18,40 @@ ACTOR_ERROR = "xstate.error.actor."
 DELIVER = "antiphon.scxml.deliver"  # a delayed event for another session has become due
 PROCESSOR = "http://www.w3.org/TR/scxml/#SCXMLEventProcessor"
 HTTP_PROCESSOR = "http://www.w3.org/TR/scxml/#BasicHTTPEventProcessor"
+RESERVED = re.compile(r"(?:scxml:)*(?:xstate|antiphon)(?:\.|$)")
+PREFIX = "scxml:"  # of the types of events whose names are like those of the engine
+KINDS = ("external", "platform")  # of events that sessions send each other or pass on
 FIELDS = ("sendid", "origin", "origintype", "invokeid")
 
 
 def make_event(name: str, kind: str, data: Any = None, **fields: Any) -> dict[str, Any]:
     """Return an event of a kind (`internal`, `external` or `platform`), without the fields that are None."""
     scxml = {"kind": kind, **{key: value for key, value in fields.items() if value is not None}}
-    return {"type": name, "scxml": scxml} if data is None else {"type": name, "data": data, "scxml": scxml}
+    event = {"type": engine_type(name)}
+    return {**event, "scxml": scxml} if data is None else {**event, "data": data, "scxml": scxml}
+
+
+def is_session_event(event: Any) -> bool:
+    """Return whether an event has the form of one that a session sent; other keys named `scxml` are data."""
+    if not isinstance(event, Mapping) or not isinstance(event.get("type"), str):
+        return False
+    fields = event.get("scxml")
+    return (
+        isinstance(fields, Mapping)
+        and event.keys() <= {"type", "data", "scxml", "due"}
+        and fields.get("kind") in KINDS
+        and all(key == "kind" or (key in FIELDS and isinstance(value, str)) for key, value in fields.items())
+    )
+
+
+def is_delivery(event: Mapping[str, Any]) -> bool:
+    """Return whether an event is the delayed one for another session that has become due."""
+    return event["type"] == DELIVER and isinstance(event.get("target"), str) and is_session_event(event.get("event"))
 
 
 def receive_event(event: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return an event from outside as an event of SCXML: results of actors get their names, others their fields."""
-    if "scxml" in event:
+    if is_session_event(event):
         return event
     name: str = event["type"]
     if name.startswith(ACTOR_DONE):
@@ -36,8 +60,9 @@ def receive_event(event: Mapping[str, Any]) -> Mapping[str, Any]:
     if name.startswith(ACTOR_ERROR):
         id = name.removeprefix(ACTOR_ERROR)
         return make_event("error.platform", "platform", {"reason": str(event.get("error"))}, invokeid=id)
-    data = event.get("data", {key: value for key, value in event.items() if key not in ("type", "due")} or None)
-    return make_event(name, "external", data)
+    others = {key: value for key, value in event.items() if key not in ("type", "due")}
+    received = make_event(name, "external", event.get("data", others or None))
+    return {**received, "type": name} if name.startswith("xstate.") else received
 
 
 def script_event(event: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -53,7 +78,14 @@ def script_event(event: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 def scxml_name(type: str) -> str:
     """Return the name that documents have for a type of event."""
+    if type.startswith(PREFIX) and RESERVED.match(type):
+        return type.removeprefix(PREFIX)
     return type.removeprefix("xstate.") if type.startswith(STATE_DONE) else type
+
+
+def engine_type(name: str) -> str:
+    """Return the type of an event inside a machine by the name that its author gave it."""
+    return PREFIX + name if RESERVED.match(name) else name
 
 
 def is_match(name: str, descriptors: Sequence[str]) -> bool:
@@ -81,7 +113,7 @@ def engine_descriptors(descriptor: str) -> list[str]:
     """Return the descriptors of the engine that match what a descriptor of SCXML matches."""
     plain = _plain(descriptor) or "*"
     is_done = is_match("done.state", [plain]) or is_match(plain, ["done.state"])
-    return [plain, f"xstate.{plain}.*"] if is_done and plain != "*" else [plain]
+    return [plain, f"xstate.{plain}.*"] if is_done and plain != "*" else [engine_type(plain)]
 
 
 def _plain(descriptor: str) -> str:

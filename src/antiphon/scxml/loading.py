@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 from antiphon.chart.errors import ChartError, EngineError
 from antiphon.chart.machine import Machine
 from antiphon.chart.names import Implementations
+from antiphon.scxml.budget import begin_step
 from antiphon.scxml.document import Config, ScxmlDocument
 from antiphon.scxml.errors import ScxmlError
 from antiphon.scxml.operations import ACTIONS, ACTORS, GUARDS, PREFIX, ReceiveOp
@@ -158,6 +159,7 @@ class DocumentLoader:
 
 
 def _first_context(name: str, *, scope: Any) -> dict[str, Any]:
+    begin_step()
     try:
         id = scope.new_id()
     except EngineError:  # a pure step that was not given `new_id`

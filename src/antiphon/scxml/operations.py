@@ -11,10 +11,11 @@ from antiphon.chart.refs import ActorRef
 from antiphon.chart.steps import INIT, STOP
 from antiphon.chart.work import Work
 from antiphon.scxml.addresses import find_address, is_ended
+from antiphon.scxml.budget import begin_step, condition_budget
 from antiphon.scxml.content import ContentBlock, enter_at
 from antiphon.scxml.elements import JsonElement
-from antiphon.scxml.errors import ContentError
-from antiphon.scxml.events import DELIVER, is_match, make_event, receive_event, script_event
+from antiphon.scxml.errors import ContentError, StepLimitError
+from antiphon.scxml.events import is_delivery, is_match, make_event, receive_event, script_event
 
 INVOKE = "scxml.invoke"
 PREFIX = "scxml:"  # of the names of actors that are documents in files
@@ -48,7 +49,7 @@ class BeginOp:
         input = work.event.get("input") if work.event["type"] == INIT else None
         values = input if isinstance(input, dict) else {}
         for name in (*(element["id"] for element in data), *self.params.get("late", ())):
-            block.attempt(partial(block.realm.declare, name), {"do": "data"})
+            block.attempt(partial(_declare, block, name), {"do": "data"})
         top = set(self.params.get("top", ()))
         for element in data:
             id = element["id"]
@@ -156,11 +157,13 @@ class ReceiveOp:
         """Make the event one of SCXML; it is None if it was only delivered."""
         type = work.event["type"]
         if type in (STOP, INIT):
+            begin_step(work.event)
             return
-        if type == DELIVER:
+        if is_delivery(work.event):
             _deliver(work)
         else:
             work.event = receive_event(work.event)
+        begin_step(work.event)
         if work.event is None:
             return
         for node in sorted(work.configuration.nodes, key=lambda node: node.order):
@@ -206,6 +209,10 @@ def _finalize(work: Work, input: JsonElement) -> None:
     block.close()
 
 
+def _declare(block: ContentBlock, name: str) -> None:
+    block.realm.declare(name)
+
+
 def _store(block: ContentBlock, value: Any, location: str) -> None:
     block.realm.put_json(value)
     block.realm.assign(location)
@@ -230,7 +237,12 @@ def test_condition(context: Any, event: Any, params: Any, nodes: frozenset[Any])
         variable = script_event(event)
         if variable is None or not is_match(variable["name"], params["events"].split()):
             return False
-    return "cond" not in params or enter_at(context, event, nodes).holds(params["cond"])
+    if "cond" not in params:
+        return True
+    try:
+        return enter_at(context, event, nodes, condition_budget(event)).holds(params["cond"])
+    except StepLimitError:
+        return False
 
 
 ACTIONS = {

@@ -6,40 +6,59 @@ of a session are JSON in the context of its machine, and a step stays a function
 
 import json
 import threading
+import time
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from antiphon.scxml.budget import StepBudget
 from antiphon.scxml.errors import ContentError, ScxmlError
 
 TIME_LIMIT_S = 1
 MEMORY_LIMIT = 32 * 2**20
 STACK_LIMIT = 256 * 2**10
+UNCOUNTED = ("leave", "forget", "get")
 MISSING = "SCXML documents need the package quickjs-ng; run: pip install 'antiphon[scxml]'"
 _thread = threading.local()
 
 
 class Realm:
-    """A context of QuickJS; it is discarded once a limit was reached."""
+    """A context of QuickJS that one block of content uses at a time.
+
+    An evaluation that reaches a limit changes nothing: QuickJS begins anew, and what the block has evaluated before is
+    evaluated again.
+    """
 
     def __init__(self) -> None:
-        quickjs = find_quickjs()
-        self._errors = (quickjs.JSException, quickjs.StackOverflow)
-        context = quickjs.Context()
-        context.set_memory_limit(MEMORY_LIMIT)
-        context.set_max_stack_size(STACK_LIMIT)
-        context.set_time_limit(TIME_LIMIT_S)
-        self._call = context.eval(_prelude())
-        self.is_spent = False  # True once a limit was reached
+        self._entered: tuple[str, ...] = ()
+        self._evaluated: list[tuple[str, tuple[Any, ...]]] = []  # since then
+        self.is_spent = False  # True if not even the variables can be defined
+        self.budget = StepBudget()
+        self._open()
 
     def enter(self, variables: Any, event: Any, active: list[str], system: dict[str, Any]) -> bool:
         """Define the variables, the event and the active states of a block; False if an earlier block prevents that."""
-        return bool(self._run("enter", *(json.dumps(value) for value in (variables, event, active, system))))
+        self._entered = tuple(json.dumps(value) for value in (variables, event, active, system))
+        self._evaluated = []
+        self._blocks += 1
+        try:
+            return bool(self._call("enter", *self._entered))
+        except self._errors as error:
+            self.is_spent = True
+            raise ContentError("error.execution", _reason(error)) from None
 
     def leave(self) -> dict[str, Any]:
-        """Return the variables as JSON."""
-        variables: dict[str, Any] = json.loads(self._run("leave"))
+        """Return the variables as JSON; raise `ContentError` if that is impossible for one."""
+        variables, problems = self.collect()
+        for problem in problems.values():
+            raise ContentError("error.execution", problem)
         return variables
+
+    def collect(self) -> tuple[dict[str, Any], dict[str, str]]:
+        """Return the variables as JSON, and the reasons why others cannot be JSON."""
+        variables, problems = json.loads(self._run("leave"))
+        return variables, problems
 
     def put(self, expression: str) -> None:
         """Evaluate an expression and hold its value."""
@@ -91,19 +110,91 @@ class Realm:
         """End an iteration."""
         self._run("forget")
 
+    def _open(self) -> None:
+        quickjs = find_quickjs()
+        self._errors = (quickjs.JSException, quickjs.StackOverflow)
+        context = quickjs.Context()
+        context.set_memory_limit(MEMORY_LIMIT)
+        context.set_max_stack_size(STACK_LIMIT)
+        context.set_time_limit(TIME_LIMIT_S)
+        self._call = context.eval(_prelude())
+        self._blocks = 0
+
     def _run(self, operation: str, *arguments: Any) -> Any:
+        if operation not in UNCOUNTED:
+            self.budget.spend()
+        began_s = time.thread_time()
         try:
-            return self._call(operation, *arguments)
+            result = self._evaluate(operation, arguments)
+        finally:
+            self.budget.seconds += time.thread_time() - began_s
+        if operation in ("get", "text") and result is not None:
+            self.budget.take(result)
+        return result
+
+    def _evaluate(self, operation: str, arguments: tuple[Any, ...]) -> Any:
+        try:
+            result = self._call(operation, *arguments)
         except self._errors as error:
-            reason = str(error).strip() or type(error).__name__
-            if reason.startswith("InternalError") or reason == "null" or not isinstance(error, self._errors[0]):
-                self.is_spent = True
+            reason = _reason(error)
+            if self._is_limit(error, reason):
+                is_alone = self._blocks <= 1
+                self._recover()
+                # What earlier blocks left to be collected must not decide what this one may do.
+                if "out of memory" in reason and not is_alone:
+                    self._blocks = 1
+                    return self._evaluate(operation, arguments)
                 reason = _limit_message(reason)
+            else:
+                self._remember(operation, arguments)
             raise ContentError("error.execution", reason) from None
+        self._remember(operation, arguments)
+        return result
+
+    def _remember(self, operation: str, arguments: tuple[Any, ...]) -> None:
+        if operation not in ("leave", "get"):
+            self._evaluated.append((operation, arguments))
+
+    def _is_limit(self, error: Exception, reason: str) -> bool:
+        if reason != "null":
+            return reason.startswith("InternalError") or not isinstance(error, self._errors[0])
+        # Either a script threw null, or there was no memory for an error.
+        try:
+            self._call("probe")
+        except self._errors:
+            return True
+        return False
+
+    def _recover(self) -> None:
+        """Begin anew with the variables as they were before the last evaluation."""
+        self._open()
+        self._call("enter", *self._entered)
+        for operation, arguments in self._evaluated:
+            with suppress(*self._errors):
+                self._call(operation, *arguments)
+        with suppress(*self._errors):
+            variables, problems = json.loads(self._call("leave"))
+            if not problems:
+                self._entered = (json.dumps(variables), *self._entered[1:])
+                self._evaluated = []
 
 
-def enter_realm(variables: Any, event: Any, active: list[str], system: dict[str, Any]) -> Realm:
-    """Return the realm of this thread, entered."""
+def enter_realm(
+    variables: Any, event: Any, active: list[str], system: dict[str, Any], budget: StepBudget | None = None
+) -> Realm:
+    """Return the realm of this thread, entered; what is evaluated counts for a budget."""
+    budget = budget or StepBudget()
+    budget.spend()
+    began_s = time.thread_time()
+    try:
+        realm = _enter(variables, event, active, system)
+    finally:
+        budget.seconds += time.thread_time() - began_s
+    realm.budget = budget
+    return realm
+
+
+def _enter(variables: Any, event: Any, active: list[str], system: dict[str, Any]) -> Realm:
     realm: Realm | None = getattr(_thread, "realm", None)
     if realm is None or realm.is_spent or not realm.enter(variables, event, active, system):
         realm = _thread.realm = Realm()
@@ -122,7 +213,12 @@ def find_quickjs() -> Any:
 
 @cache
 def _prelude() -> str:
-    return files("antiphon.scxml").joinpath("realm.js").read_text(encoding="utf-8")
+    realm, guards = (files("antiphon.scxml").joinpath(name).read_text("utf-8") for name in ("realm.js", "guards.js"))
+    return f"{realm.rstrip()}({guards})"
+
+
+def _reason(error: Exception) -> str:
+    return str(error).strip() or type(error).__name__
 
 
 def _limit_message(reason: str) -> str:

@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, register_namespac
 from antiphon.chart.build import NODE_KEYS
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import COMPOUND, FINAL, HISTORY, PARALLEL, Invoke, Node, Transition
+from antiphon.scxml.events import scxml_name
 from antiphon.scxml.restoring import restore_block, restore_data, restore_donedata, restore_guard, restore_invoke
 from antiphon.scxml.xml import ANTIPHON_NAMESPACE, SCXML_NAMESPACE
 
@@ -275,7 +276,7 @@ def _event_name(transition: Transition) -> str:
         return f"done.invoke.{type.removeprefix('xstate.done.actor.')}"
     if type.startswith("xstate.error.actor."):
         return "error.platform"
-    return type.removeprefix("xstate.") if type.startswith("xstate.done.state.") else type
+    return scxml_name(type)
 
 
 def _same(first: tuple[Transition, ...], second: tuple[Transition, ...]) -> bool:
