@@ -100,14 +100,14 @@ def test_what_is_not_carried_over_is_listed_with_exit_code_1(tmp_path):
 
 
 def test_the_outcome_is_printed_as_json(lamp, tmp_path):
-    output = tmp_path / "lamp.json"
+    output = tmp_path / "again.scxml"
     result = antiphon("chart", "convert", lamp, output, "--json")
 
     assert json.loads(result.stdout) == {"file": str(output), "lost": []}
 
 
 def test_a_file_is_replaced_only_with_force(lamp, tmp_path):
-    output = tmp_path / "lamp.json"
+    output = tmp_path / "again.scxml"
     output.write_text("mine")
 
     code, errors = convert(lamp, output)
