@@ -1,7 +1,7 @@
 """Permissions that last: listed with ids, taken back in chats and runs, and then asked about again."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ import pytest
 
 from antiphon.app import App
 from antiphon.stores.memory import MemoryStore
-from antiphon.threads import Refused, UnknownPermission
+from antiphon.threads import Refused, UnknownPermission, UnknownRequest
 from tests.fixtures.chats import Clerk
 from tests.fixtures.chats import script as chat_script
 from tests.fixtures.debates import CONFIG
@@ -26,11 +26,14 @@ ChatMain = Callable[[App, str, Clerk], Awaitable[Any]]
 RunMain = Callable[[App, str, Workshop], Awaitable[Any]]
 
 
-def run_chat(folder: Path, *mains: ChatMain, **consent: Any) -> None:
-    """Do something with a chat whose model files a thing after every message; each function has its own process."""
+FILE_SPOON = ({"tool": "file", "arguments": {"name": "spoon"}},)
+
+
+def run_chat(folder: Path, *mains: ChatMain, calls: Sequence[dict[str, Any]] = FILE_SPOON, **consent: Any) -> None:
+    """Do something with a chat whose model files things after every message; each function has its own process."""
     store = MemoryStore()
     clerk = Clerk()
-    model = chat_script(folder, ("file", [{"text": "Done."}]), [{"tool": "file", "arguments": {"name": "spoon"}}])
+    model = chat_script(folder, ("file", [{"text": "Done."}]), [*calls])
 
     async def create() -> str:
         async with App(store, toolbox=clerk) as app:
@@ -110,6 +113,27 @@ def test_a_permission_of_the_settings_is_taken_back_for_the_whole_chat(tmp_path:
         assert (allowed, await say(app, id)) == ("completed", "waiting")
 
     run_chat(tmp_path, main, autoAllow=[], overrides=[SETTLED])
+
+
+def test_an_open_request_is_made_again_for_all_calls_when_a_permission_for_one_is_taken_back(tmp_path: Path) -> None:
+    two = [{"tool": "file", "arguments": {"name": name}} for name in ("spoon", "fork")]
+
+    async def main(app: App, id: str, clerk: Clerk) -> None:
+        assert await say(app, id) == "waiting"
+        (before,) = await app.threads.requests(id)
+        await revoke_all(app, id)
+        await app.runtime.wait_until(id, lambda state: state.value == "waiting")
+        (after,) = await app.threads.requests(id)
+        with pytest.raises(UnknownRequest):
+            await app.threads.answer(id, decision="allow", request=before.id)
+        asked = [[call["decision"] for call in request.calls] for request in (before, after)]
+        receipt = await app.threads.answer(id, decision="allow", request=after.id)
+
+        assert asked == [["allow", "ask"], ["ask", "ask"]]
+        assert await app.threads.until_idle(id, receipt.seq) == "completed"
+        assert len(clerk.calls) == 2
+
+    run_chat(tmp_path, main, calls=two, overrides=[SETTLED])
 
 
 def test_an_unknown_permission_is_refused_with_those_that_there_are(tmp_path: Path) -> None:

@@ -364,6 +364,8 @@ class ProblemReply(TypedDict):
     can: NotRequired[Events]
     open: NotRequired[list[str]]
     offered: NotRequired[list[str]]
+    permission: NotRequired[str]
+    permissions: NotRequired[list[str]]
     resume: NotRequired[str]
     first: NotRequired[int]
     fields: NotRequired[list[dict[str, str]]]

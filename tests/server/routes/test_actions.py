@@ -194,3 +194,21 @@ def test_events_that_a_guard_refuses_are_not_listed(client: CheckedClient, tmp_p
     for conflict in merging["content"]["merge"]["conflicts"]:
         merging = client.post(f"/threads/{thread}/merge/resolve", {"conflict": conflict["id"], "pick": "ours"})
     assert "confirm_merge" in merging["can"]["chat"]
+
+
+def test_a_permission_is_listed_and_taken_back_once(client: CheckedClient) -> None:
+    overrides = [{"decision": "allow", "pattern": "bake"}, {"decision": "deny", "pattern": "burn"}]
+    thread = client.chat(consent={"mode": "ask", "overrides": overrides})
+    client.post(f"/threads/{thread}/messages", {"text": "Hello"})
+    client.server.wait_until_idle(thread)
+    (permission,) = client.get(f"/threads/{thread}")["permissions"]
+    body = {"permission": permission["id"]}
+    receipts = [
+        client.post(f"/threads/{thread}/revoke", body, headers={"Idempotency-Key": "r-1"})["status"] for _ in range(2)
+    ]
+
+    assert permission == {"id": permission["id"], "text": "bake", "decision": "allow", "pattern": "bake"}
+    assert receipts == ["accepted", "duplicate"]
+    assert client.get(f"/threads/{thread}")["permissions"] == []
+    assert client.problem("POST", f"/threads/{thread}/revoke", body) == (409, "unknown_permission")
+    assert client.problem("POST", f"/threads/{thread}/revoke", {}) == (422, "bad_body")

@@ -74,6 +74,7 @@ const NOTES = new Set([
   'cancelled',
   'fell_back',
   'rules_decided',
+  'permission_revoked',
   'not_done',
 ]);
 const RULE = 'rule of ';

@@ -388,6 +388,8 @@ export type ProblemReply = {
   can?: Record<string, string[]>;
   open?: string[];
   offered?: string[];
+  permission?: string;
+  permissions?: string[];
   resume?: string;
   first?: number;
   fields?: (Record<string, string>)[];

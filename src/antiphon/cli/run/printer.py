@@ -62,7 +62,15 @@ class RunPrinter:
                 self._view.line(f"warning: a reply of {name} was cut off at its token limit", "warning")
             case "agent_failed" | "failed" if facts.get("error"):
                 self._view.line(f"{facts['text']}{_code(facts['error'])}", "error")
-            case "limit_reached" | "recovering" | "interrupted" | "fell_back" | "rules_decided" | "not_done":
+            case (
+                "limit_reached"
+                | "recovering"
+                | "interrupted"
+                | "fell_back"
+                | "rules_decided"
+                | "not_done"
+                | "permission_revoked"
+            ):
                 self._view.line(_labelled(facts), TONES[facts.get("severity", "error")])
         self._print_plan()
 
