@@ -1,13 +1,16 @@
 """Documents that would read, send or use more than they may are refused, or get an error event."""
 
 import json
+from itertools import combinations, permutations
+from random import Random
 from typing import Any, NamedTuple
 
 import pytest
 
 from antiphon import ScxmlError, SimulatedClock, create_actor, initial_transition, load_scxml
 from antiphon.scxml import budget
-from antiphon.scxml.xml import DEEPEST_ELEMENT, LARGEST_DOCUMENT
+from antiphon.scxml.events import is_match, is_order_relevant
+from antiphon.scxml.xml import DEEPEST_ELEMENT, LARGEST_DOCUMENT, MOST_ELEMENTS
 
 BOMB = """<!DOCTYPE scxml [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>
 <scxml><state id="a"><onentry><log expr="'&b;'"/></onentry></state></scxml>"""
@@ -312,3 +315,45 @@ def test_keys_of_events_from_outside_are_data_whatever_their_names(event, data):
     )
 
     assert (outcome.logs, outcome.status) == ([f"external{json.dumps(data, separators=(',', ':'))}"], "active")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<state/>" * 20_000,
+        "<state>" + "".join(f"<transition event='e{number}'/>" for number in range(20_000)) + "</state>",
+        f'<state><transition event="{" ".join(f"e{number}" for number in range(20_000))}"/></state>',
+        f'<state><transition event="{".".join("e" for _ in range(100_000))}"/></state>',
+    ],
+    ids=["states", "transitions", "descriptors", "tokens"],
+)
+def test_large_documents_are_loaded_in_a_time_that_grows_with_their_size(body):
+    assert load_scxml(f"<scxml>{body}</scxml>").id == "scxml"
+
+
+def test_documents_with_many_elements_are_refused():
+    with pytest.raises(ScxmlError, match="line 1: more than 100000 elements"):
+        load_scxml(f"<scxml><state id='a'/><datamodel><data id='d'>{'<a/>' * MOST_ELEMENTS}</data></datamodel></scxml>")
+
+
+def test_nested_xml_as_a_value_is_refused_when_its_texts_are_too_large():
+    text = f"{'<a>' * 90}{'x' * 500_000}{'</a>' * 90}"
+
+    with pytest.raises(ScxmlError, match="line 2: XML as a value is too large"):
+        load_scxml(f"<scxml><state id='a'/><datamodel><data id='d'>\n{text}</data></datamodel></scxml>")
+
+
+def test_the_order_of_transitions_counts_where_one_descriptor_matches_another():
+    def is_relevant(lists):
+        """By comparing all pairs."""
+        plain = [[descriptor.removesuffix(".*").removesuffix(".") for descriptor in names] for names in lists]
+        if any(is_match(a, [b]) for names in plain for a, b in permutations(names, 2)):
+            return True
+        pairs = [(a, b) for first, later in combinations(plain, 2) for a in first for b in later]
+        return any(a != b and is_match(b, [a]) for a, b in pairs)
+
+    random = Random(1)
+    names = ["a", "a.b", "a.b.c", "a.c", "b", "*", "a.*", "a.b.*", "b.", ".", "c", "d", "e.f"]
+    for _ in range(3000):
+        lists = [random.sample(names, random.randint(1, 3)) for _ in range(random.randint(1, 4))]
+        assert is_order_relevant(lists) == is_relevant(lists), lists

@@ -21,7 +21,7 @@ from antiphon.scxml.elements import (
 )
 from antiphon.scxml.errors import ScxmlError
 from antiphon.scxml.events import engine_descriptors, is_order_relevant
-from antiphon.scxml.xml import children_of, own_attribute, tag_of, to_tree
+from antiphon.scxml.xml import children_of, own_attribute, tag_of, to_xml
 
 STATES = ("state", "parallel", "final", "history")
 Config = dict[str, Any]
@@ -42,6 +42,7 @@ class ScxmlDocument:
         self.by_id: dict[str, Element] = {}
         self.inline: dict[str, Element] = {}  # by the name of their actor
         self._parents = {child: parent for parent in root.iter() for child in parent if tag_of(child) in STATES}
+        self._written_ids = {state.get("id") for state in root.iter()}
         self._name_states(root)
         name = root.get("name") or default_name
         self.name = name
@@ -58,9 +59,8 @@ class ScxmlDocument:
             self._name_states(child)
 
     def _free_id(self, element: Element) -> str:
-        ids = {state.get("id") for state in self.root.iter()}
         number = len(self.ids)
-        while f"{tag_of(element)}.{number}" in ids:
+        while f"{tag_of(element)}.{number}" in self._written_ids:
             number += 1
         return f"{tag_of(element)}.{number}"
 
@@ -193,7 +193,7 @@ class ScxmlDocument:
             if len(content) and tag_of(content[0]) == "scxml":
                 name = f"scxml.inline.{state}.{number}"
                 self.inline[name] = content[0]
-                input["value"] = {"document": name, "text": to_tree(content[0])[4]}
+                input["value"] = {"document": name, "text": to_xml(content[0])}
         for finalize in children_of(element, "finalize"):
             input["finalize"] = to_json_elements(finalize, self.read)
         return {"id": id, "src": "scxml.invoke", "input": input}

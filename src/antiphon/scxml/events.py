@@ -6,8 +6,7 @@ author: one that is like those of the engine gets a prefix inside the machine.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import combinations, permutations
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from antiphon.chart.steps import INIT
@@ -103,10 +102,67 @@ def is_order_relevant(lists: Sequence[Sequence[str]]) -> bool:
 
     The engine tries longer descriptors before shorter ones, whatever their order in the document.
     """
-    if any(is_match(a, [b]) for descriptors in lists for a, b in permutations(map(_plain, descriptors), 2)):
+    earlier = _Descriptors()
+    for descriptors in lists:
+        own = _Descriptors()
+        for descriptor in map(_plain, descriptors):
+            if own.is_related(descriptor) or earlier.is_match(descriptor):
+                return True
+            own.add(descriptor)
+        for descriptor in map(_plain, descriptors):
+            earlier.add(descriptor)
+    return False
+
+
+class _Descriptors:
+    """Descriptors by their tokens."""
+
+    def __init__(self) -> None:
+        self._root: dict[Any, Any] = {}
+        self._wildcards: set[str] = set()
+
+    def add(self, descriptor: str) -> None:
+        parts = _parts(descriptor)
+        if parts is None:
+            self._wildcards.add(descriptor)
+            return
+        node = self._root
+        for part in parts:
+            node = node.setdefault(part, {})
+        node.setdefault(None, set()).add(descriptor)
+
+    def is_match(self, name: str) -> bool:
+        """Return whether a descriptor, other than the name itself, matches a name."""
+        return any(descriptor != name for descriptor in self._matching(name))
+
+    def is_related(self, descriptor: str) -> bool:
+        """Return whether a descriptor matches another one, or the other way round."""
+        if any(True for _ in self._matching(descriptor)):
+            return True
+        parts = _parts(descriptor)
+        if parts is None:
+            return bool(self._root or self._wildcards)
+        node: Any = self._root
+        for part in parts:
+            node = node.get(part)
+            if node is None:
+                return False
         return True
-    pairs = [(_plain(a), _plain(b)) for first, later in combinations(lists, 2) for a in first for b in later]
-    return any(a != b and is_match(b, [a]) for a, b in pairs)
+
+    def _matching(self, name: str) -> Iterator[str]:
+        yield from self._wildcards
+        node = self._root
+        for token in name.split("."):
+            if token not in node:
+                return
+            node = node[token]
+            yield from node.get(None, ())
+
+
+def _parts(descriptor: str) -> list[str] | None:
+    """Return the tokens of a descriptor; None if it matches everything."""
+    parts = _plain(descriptor).split(".")
+    return None if parts in (["*"], [""]) else parts
 
 
 def engine_descriptors(descriptor: str) -> list[str]:

@@ -8,6 +8,8 @@ from antiphon.scxml.errors import ScxmlError
 
 LARGEST_DOCUMENT = 4 * 2**20  # bytes
 DEEPEST_ELEMENT = 100
+MOST_ELEMENTS = 100_000
+LARGEST_TREE = 16 * 2**20  # characters of XML as a value: the texts and the XML of all its elements
 SCXML_NAMESPACE = "http://www.w3.org/2005/07/scxml"
 ANTIPHON_NAMESPACE = "urn:antiphon:chart"
 
@@ -31,9 +33,13 @@ class _Reader:
         self.parser.CharacterDataHandler = self.builder.data
         self.parser.StartDoctypeDeclHandler = self._refuse
         self._depth = 0
+        self._elements = 0
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
+        self._elements += 1
+        if self._elements > MOST_ELEMENTS:
+            raise ScxmlError(f"line {self.parser.CurrentLineNumber}: more than {MOST_ELEMENTS} elements")
         if self._depth > DEEPEST_ELEMENT:
             raise ScxmlError(f"line {self.parser.CurrentLineNumber}: elements are nested deeper than {DEEPEST_ELEMENT}")
         element: Any = self.builder.start(_qualify(name), {_qualify(key): value for key, value in attributes.items()})
@@ -91,11 +97,29 @@ def own_attribute(element: Element, name: str) -> str | None:
     return element.get(f"{{{ANTIPHON_NAMESPACE}}}{name}")
 
 
+def to_xml(element: Element) -> str:
+    """Return an element as XML."""
+    return tostring(element, encoding="unicode").strip()
+
+
 def to_tree(element: Element) -> list[Any]:
     """Return an element as nested lists: tag, attributes, children, text and XML."""
+    return _to_tree(element, LARGEST_TREE)[0]
+
+
+def _to_tree(element: Element, free: int) -> tuple[list[Any], int]:
+    """Return an element as nested lists, and how many more characters they may have."""
     text = "".join(element.itertext())
-    xml = tostring(element, encoding="unicode").strip()
-    return [tag_of(element), dict(element.attrib), [to_tree(child) for child in element], text, xml]
+    xml = to_xml(element)
+    free -= len(text) + len(xml)
+    if free < 0:
+        line = getattr(element, "line", 0)
+        raise ScxmlError(f"line {line}: XML as a value is too large: each element has its own text and XML")
+    children = []
+    for child in element:
+        tree, free = _to_tree(child, free)
+        children.append(tree)
+    return [tag_of(element), dict(element.attrib), children, text, xml], free
 
 
 def _qualify(name: str) -> str:
