@@ -235,3 +235,25 @@ def test_a_chat_begins_with_a_history_of_plain_messages(tmp_path: Path) -> None:
             assert (await app.library.read(thread)).view.turns == 2
 
     asyncio.run(main())
+
+
+def test_a_document_is_refused_by_a_chat_whose_model_takes_none(tmp_path: Path) -> None:
+    document = {"type": "document", "mediaType": "application/pdf", "data": "aGk=", "name": "a.pdf"}
+
+    async def main() -> None:
+        async with App(MemoryStore()) as app:
+            thread = await app.chats.create(model="ollama:m")
+            with pytest.raises(Refused, match="ollama:m takes no PDFs"):
+                await app.chats.say(thread, parts=[document])
+            assert not await app.chats.has_content(thread)
+
+            thread = await app.chats.create(model=script(tmp_path, [{"text": "Read."}]))
+            receipt = await app.chats.say(thread, parts=[document])
+            assert told([each async for each in app.chats.until_idle(thread, receipt.seq - 1)]) == "Read."
+            with pytest.raises(Refused, match="data"):
+                await app.chats.say(thread, parts=[{"type": "document", "mediaType": "application/pdf"}])
+            await app.chats.perform(thread, "use_model", model="ollama:m")
+            with pytest.raises(Refused, match="ollama:m takes no PDFs"):
+                await app.chats.say(thread, parts=[document])
+
+    asyncio.run(main())

@@ -84,7 +84,17 @@ class Chats(ThreadService):
         plan = await self._plan(thread)
         if plan is not None and (id is None or await self.runtime.store.outcome(thread, id) is None):
             raise PlanOpen(thread, plan)
+        await self._check_documents(thread, (payload.get("message") or {}).get("parts") or ())
         return await super().begin(thread, id=id, **payload)
+
+    async def _check_documents(self, thread: str, parts: Any) -> None:
+        """Raise `Refused` if the parts of a message have a document that the model of the chat takes not."""
+        has_document = any(isinstance(part, Mapping) and part.get("type") == "document" for part in parts)
+        if not has_document:
+            return
+        content = await self.has_content(thread)
+        settings = chat_of(await self.snapshot(thread))["config"] if content else await self.config(thread)
+        self.resources.check_documents(settings.get("model"))
 
     async def _plan(self, thread: str) -> Plan | None:
         """Return what is planned in a chat that takes no message."""

@@ -285,10 +285,41 @@ def test_a_broken_price_file_is_an_error(tmp_path, monkeypatch, capsys):
 
 def test_a_model_of_this_machine_takes_no_pictures(tmp_path, monkeypatch, capsys):
     (tmp_path / "b.png").write_bytes(PNG)
-    monkeypatch.setattr("antiphon.cli.chat.client.WITHOUT_IMAGES", "scripted:")
+    monkeypatch.setattr("antiphon.cli.chat.outgoing.WITHOUT_IMAGES", "scripted:")
 
     assert main(["chat", "-m", "scripted:demo", "-a", str(tmp_path / "b.png"), "Hello"]) == 1
     assert "scripted:demo takes no pictures" in capsys.readouterr().err
+
+
+def test_a_pdf_is_sent_stored_and_exported(fake, tmp_path, capsys):
+    (tmp_path / "paper.pdf").write_bytes(b"%PDF-1.7")
+    words = ["-m", model_of(fake), "-a", str(tmp_path / "paper.pdf"), "What is it?"]
+    assert main(["chat", *words]) == 0
+    (message,) = fake.requests[0].body["messages"]
+    assert message["content"][1] == {
+        "type": "file",
+        "file": {"filename": "paper.pdf", "file_data": "data:application/pdf;base64,JVBERi0xLjc="},
+    }
+    capsys.readouterr()
+
+    assert main(["threads", "show", "last"]) == 0
+    assert "Attached: paper.pdf (application/pdf)" in capsys.readouterr().out
+    assert main(["threads", "export", "last", "--to", str(tmp_path / "out.html")]) == 0
+    assert (
+        '<a download="paper.pdf" href="data:application/pdf;base64,JVBERi0xLjc=">'
+        in (tmp_path / "out.html").read_text()
+    )
+
+
+def test_a_model_that_takes_no_pdf_is_refused_before_anything_is_stored(tmp_path, store, monkeypatch, capsys):
+    monkeypatch.setenv("MISTRAL_API_KEY", "k")
+    (tmp_path / "paper.pdf").write_bytes(b"%PDF-1.7")
+
+    assert main(["chat", "-m", "mistral:m", "-a", str(tmp_path / "paper.pdf"), "What is it?"]) == 1
+
+    assert "mistral:m takes no PDFs; choose a model of" in capsys.readouterr().err
+    assert main(["threads", "list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
 
 
 def test_a_template_sets_prompt_system_model_options_and_variables(fake, tmp_path, capsys):

@@ -64,6 +64,8 @@ async def _greet(terminal: Terminal, choice: ModelChoice) -> None:
         for part in message["parts"]:
             if part["type"] == "text":
                 view.markdown(f"> {part['text']}" if message["role"] == "user" else part["text"])
+            elif part["type"] in ("image", "document"):
+                view.line(f"attached: {part.get('name') or part['mediaType']}")
     await _report_plan(terminal, record.content)
     reply = await terminal.wait(client.waiting_reply())
     if reply.is_asking and (record.view.waiting == LIMIT or client.is_remote):
