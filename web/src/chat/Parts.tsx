@@ -23,6 +23,14 @@ function ImageView({ mediaType, data }: { mediaType: string; data?: string | und
   return <img className="picture" src={`data:${mediaType};base64,${data}`} alt="Attached" />;
 }
 
+function DocumentView({ name }: { name: string }) {
+  return (
+    <p className="note">
+      Attached: <span className="break-words">{name}</span>
+    </p>
+  );
+}
+
 function PartView({ part, role, callState }: { part: Part; role: string; callState: Props['callState'] }) {
   switch (part.type) {
     case 'text':
@@ -32,6 +40,8 @@ function PartView({ part, role, callState }: { part: Part; role: string; callSta
       return part.redacted || part.text === '' ? null : <Thinking text={part.text} />;
     case 'image':
       return <ImageView mediaType={part.mediaType} data={part.data} />;
+    case 'document':
+      return <DocumentView name={part.name ?? part.mediaType} />;
     case 'toolCall': {
       const { status, result, ms, progress } = callState(part);
       return (
