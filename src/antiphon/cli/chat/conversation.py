@@ -4,11 +4,12 @@ import argparse
 import asyncio
 
 from antiphon.chat.record import branch_path
+from antiphon.cli.chat.model import choose_chat_model
 from antiphon.cli.chat.session import chat_view, is_plain, open_chat, use_editing_mode
 from antiphon.cli.chat.slash_commands import COMMANDS, run_slash_command
 from antiphon.cli.chat.suggestions import ChatSuggestions
 from antiphon.cli.chat.terminal import NOT_STOPPED, Terminal
-from antiphon.cli.default_model import ModelChoice, choose_model, describe
+from antiphon.cli.default_model import ModelChoice, describe
 from antiphon.cli.frame import DONE
 from antiphon.cli.input.opening import open_lines
 from antiphon.cli.input.signals import Signals
@@ -24,11 +25,10 @@ EXPIRED = "the last reply waited for permission when its process ended; /resume 
 
 def hold_conversation(options: argparse.Namespace) -> int:
     """Read and answer messages until the user quits."""
-    return asyncio.run(_hold(options))
+    return asyncio.run(_hold(options, choose_chat_model(options)))
 
 
-async def _hold(options: argparse.Namespace) -> int:
-    choice = choose_model(options.model)
+async def _hold(options: argparse.Namespace, choice: ModelChoice) -> int:
     opened = open_chat(options, choice, chat_view(options, is_question=False), stays=True)
     async with opened as client:
         suggest = ChatSuggestions(client, COMMANDS).suggest
