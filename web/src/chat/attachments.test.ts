@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attach, decodeText, fenced } from './attachments';
+import { decodeText, fenced } from './attachments';
 
 const bytes = (...values: number[]): ArrayBuffer => new Uint8Array(values).buffer;
 
@@ -14,14 +14,4 @@ test('a file with zero bytes is no text', () => {
 
 test('a fence is longer than those in its text', () => {
   expect(fenced('a.md', 'x ```` y')).toBe('a.md\n`````\nx ```` y\n`````');
-});
-
-test('a PDF is attached with the name of its file', async () => {
-  const file = new File(['%PDF-1.7'], 'paper.pdf', { type: 'application/pdf' });
-  expect((await attach(file)).part).toEqual({
-    type: 'document',
-    mediaType: 'application/pdf',
-    name: 'paper.pdf',
-    data: 'JVBERi0xLjc=',
-  });
 });
