@@ -257,3 +257,18 @@ def test_a_document_is_refused_by_a_chat_whose_model_takes_none(tmp_path: Path) 
                 await app.chats.say(thread, parts=[document])
 
     asyncio.run(main())
+
+
+def test_options_of_a_message_are_those_of_requests_and_of_chats(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with App(MemoryStore()) as app:
+            thread = await app.chats.create(model=script(tmp_path, [{"text": "Yes."}]))
+            with pytest.raises(Refused, match="a message has no option 'tools'; known: temperature"):
+                await app.chats.say(thread, "Hello", options={"tools": []})
+            receipt = await app.threads.say(thread, "Hello", options={"temperature": 1})
+            assert told([each async for each in app.chats.until_idle(thread, receipt.seq - 1)]) == "Yes."
+            (question, answer) = branch_path((await app.library.read(thread)).content)
+            assert question["options"] == {"temperature": 1}
+            assert "options" not in answer
+
+    asyncio.run(main())

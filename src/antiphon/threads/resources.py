@@ -9,6 +9,7 @@ from antiphon.providers.documents import check_documents
 from antiphon.providers.errors import ProviderError
 from antiphon.threads.errors import Refused
 from antiphon.threads.grants import Grants
+from antiphon.threads.machine.tools import APPROVER
 from antiphon.threads.toolbox import Toolbox
 from antiphon.tools.undo.folder import UndoFolder
 
@@ -38,6 +39,11 @@ class Resources:
     grants: Grants = field(default_factory=Grants)
     forget: Callable[[str], None] = _keep_nothing
     keep_costs: Callable[[str], Awaitable[None]] = _accept
+
+    @property
+    def has_approver(self) -> bool:
+        """True if a function decides on calls of tools before a person is asked."""
+        return APPROVER in self.functions
 
     async def delete_copies(self, thread: str) -> None:
         """Delete the records and copies that undo keeps of a thread."""

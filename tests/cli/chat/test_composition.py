@@ -241,12 +241,32 @@ def test_nothing_stored_is_continued_without_a_store(words, capsys):
     assert "--no-store begins anew" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [["-s", "X"], ["-o", "temperature", "1"], ["--schema", "name"]])
-def test_what_only_a_new_conversation_takes_is_refused_for_another(words, capsys):
+@pytest.mark.parametrize("words", [["-o", "temperature", "1"], ["--schema", "name"]])
+def test_options_of_a_conversation_that_is_continued_need_a_question(words, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", Typed())
     main(["chat", "-m", "scripted:demo", "Hello"])
 
-    assert main(["chat", "-c", *words, "Hello"]) == 2
-    assert "is for new conversations" in capsys.readouterr().err
+    assert main(["chat", "-c", *words]) == 2
+    assert "pass a PROMPT" in capsys.readouterr().err
+
+
+def test_options_hold_for_one_question_of_a_conversation_that_is_continued(fake, capsys):
+    assert main(["chat", "-m", model_of(fake), "-o", "max_tokens", "50", "One"]) == 0
+    assert main(["chat", "-c", "-o", "temperature", "0.5", "Two"]) == 0
+    assert main(["chat", "-c", "Three"]) == 0
+
+    keys = [{"temperature", "max_tokens"} & request.body.keys() for request in fake.requests]
+    assert keys == [{"max_tokens"}, {"max_tokens", "temperature"}, {"max_tokens"}]
+
+
+def test_a_schema_holds_for_one_question_of_a_conversation_that_is_continued(fake, capsys):
+    assert main(["chat", "-m", model_of(fake), "One"]) == 0
+    capsys.readouterr()
+
+    assert main(["chat", "-c", "--schema", "name, age int", '{"name": "Rex", "age": 3}']) == 0
+    assert json.loads(capsys.readouterr().out) == {"name": "Rex", "age": 3}
+    assert main(["chat", "-c", "Three"]) == 0
+    assert ["response_format" in request.body for request in fake.requests] == [False, True, False]
 
 
 def test_the_usage_goes_to_the_standard_error(fake, capsys):

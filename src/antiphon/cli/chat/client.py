@@ -43,6 +43,7 @@ class ChatClient:
         self._window = as_client(app)  # of the server that runs the chat, which outlives this window
         if self._window is not None:
             self._window.on_restart = view.line
+        self.first_options: Mapping[str, Any] = {}  # of the model, for the first message alone
         self._after: int | str = 0  # the cursor of the activity that was printed last
         self._is_stopping = False  # asked for while the reply may not have begun yet
 
@@ -58,10 +59,11 @@ class ChatClient:
         if self.thread is None:
             self.thread = await self.app.threads.create(CHAT, **new_chat_settings(self.config))
         try:
-            receipt = await self.app.threads.say(self.thread, text, parts=parts)
+            receipt = await self.app.threads.say(self.thread, text, parts=parts, options=self.first_options or None)
         except PlanOpen as error:
             raise _planned(error) from error
         self._attached = ()
+        self.first_options = {}
         if self._is_stopping:
             await self.stop()
         return await self._print(receipt.seq - 1)

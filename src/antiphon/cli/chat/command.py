@@ -119,19 +119,18 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_continued(options: argparse.Namespace) -> None:
-    """Raise `UsageError` if a conversation is continued with an option that only a new one takes."""
+    """Raise `UsageError` if a conversation is continued with what only a new one, or only a question, takes."""
+    if not (options.last or options.thread is not None):
+        return
     request = options.request
-    used = {
-        "--system": request.system is not None,
-        "--schema": request.answer.schema is not None,
-        "-o": bool(request.settings),
-    }
-    flag = next((flag for flag, is_used in used.items() if is_used), None)
-    if flag is not None and (options.last or options.thread is not None):
-        origin = f" (of the template {options.template!r})" if options.template is not None else ""
+    origin = f" (of the template {options.template!r})" if options.template is not None else ""
+    if request.system is not None:
         raise UsageError(
-            f"{flag}{origin} is for new conversations; remove it, or start a new one without -c and --thread"
+            f"--system{origin} is for new conversations; remove it, or start a new one without -c and --thread"
         )
+    if request.settings and request.text is None:
+        flag = "--schema" if request.answer.schema is not None else "-o"
+        raise UsageError(f"{flag}{origin} with -c or --thread is for one question; pass a PROMPT")
 
 
 def _check_storing(options: argparse.Namespace) -> None:
