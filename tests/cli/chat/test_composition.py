@@ -449,3 +449,13 @@ def test_the_form_of_an_answer_needs_a_question(flag, monkeypatch, capsys):
 
     assert main(["chat", "-m", "scripted:demo", flag]) == 2
     assert "needs a question" in capsys.readouterr().err
+
+
+def test_short_names_of_options_do_the_same(fake, capsys):
+    blocks = "```\nx = 1\n```\n\n```\ny = 2\n```"
+    assert main(["chat", "-m", model_of(fake), "-n", "--xl", blocks]) == 0
+    assert capsys.readouterr().out == "y = 2\n"
+
+    assert main(["chat", "-m", model_of(fake), "One"]) == 0
+    assert main(["chat", "--cid", "last", "Two"]) == 0
+    assert len(fake.requests[-1].body["messages"]) == 3
