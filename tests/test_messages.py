@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon.messages import (
+    AttachedDocument,
     Image,
     Message,
     Text,
@@ -29,6 +30,7 @@ optional = st.none() | texts
 shown = st.builds(Text, texts) | st.builds(Image, texts, optional, optional)
 parts = (
     shown
+    | st.builds(AttachedDocument, texts, texts, optional)
     | st.builds(Thinking, texts, optional, st.booleans())
     | st.builds(ToolCall, texts, texts, texts, optional)
     | st.builds(ToolResult, texts, st.lists(shown, max_size=2).map(tuple), st.booleans())
@@ -85,5 +87,6 @@ def test_messages_are_made_in_few_words():
     assert tool(ToolResult.of(call, "a tree")).parts == (ToolResult("1", (Text("a tree"),)),)
 
 
-def test_the_bytes_of_an_image_do_not_fill_a_log():
+def test_the_bytes_of_a_file_do_not_fill_a_log():
+    assert "aGk" not in repr(user(AttachedDocument("application/pdf", "aGk=", "a.pdf")))
     assert "aGk" not in repr(user(Image("image/png", "aGk=")))

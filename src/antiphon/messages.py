@@ -27,6 +27,15 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
+class AttachedDocument:
+    """Document such as a PDF, inline as base64, with the name of its file."""
+
+    media_type: str
+    data: str = field(repr=False)
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Thinking:
     """Reasoning of a model; the signature proves to its provider that the text is unchanged."""
 
@@ -74,8 +83,9 @@ class ToolResult:
         return cls(call.id, (Text(text),), is_error)
 
 
-Part = Text | Image | Thinking | ToolCall | ToolResult
+Part = Text | Image | AttachedDocument | Thinking | ToolCall | ToolResult
 """Part of a message."""
+KNOWN_PARTS = "text, image, document, thinking, toolCall, toolResult"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +115,8 @@ def system(text: str, *, cache: bool = False) -> Message:
     return Message("system", (Text(text),), cache=cache)
 
 
-def user(*parts: str | Text | Image, cache: bool = False) -> Message:
-    """Build a user message from texts and images."""
+def user(*parts: str | Text | Image | AttachedDocument, cache: bool = False) -> Message:
+    """Build a user message from texts, images and documents."""
     return Message("user", tuple(Text(part) if isinstance(part, str) else part for part in parts), cache=cache)
 
 
@@ -161,6 +171,8 @@ def part_to_json(part: Part) -> dict[str, Any]:
             return {"type": "text", "text": text}
         case Image(media_type, data, url):
             return _without_none({"type": "image", "mediaType": media_type, "data": data, "url": url})
+        case AttachedDocument(media_type, data, document_name):
+            return _without_none({"type": "document", "mediaType": media_type, "data": data, "name": document_name})
         case Thinking(text, signature, redacted):
             value = _without_none({"type": "thinking", "text": text, "signature": signature})
             return {**value, "redacted": True} if redacted else value
@@ -182,6 +194,8 @@ def part_from_json(value: Mapping[str, Any]) -> Part:
                 return Text(value["text"])
             case "image":
                 return Image(value["mediaType"], value.get("data"), value.get("url"))
+            case "document":
+                return AttachedDocument(value["mediaType"], value["data"], value.get("name"))
             case "thinking":
                 return Thinking(value["text"], value.get("signature"), value.get("redacted", False))
             case "toolCall":
@@ -189,7 +203,7 @@ def part_from_json(value: Mapping[str, Any]) -> Part:
             case "toolResult":
                 return ToolResult(value["callId"], _result_parts_from_json(value["parts"]), value.get("isError", False))
             case kind:
-                raise ValueError(f"unknown part {kind!r}; known: text, image, thinking, toolCall, toolResult")
+                raise ValueError(f"unknown part {kind!r}; known: {KNOWN_PARTS}")
     except KeyError as missing:
         raise ValueError(f"a part of type {value['type']!r} needs {missing}") from missing
 

@@ -7,6 +7,9 @@ from antiphon.messages import Message, part_to_json
 
 BYTES_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 1_200
+# A document is read as text and as pictures of its pages, which are not counted here but estimated by its size.
+TOKENS_PER_PAGE = 2_000
+CHARACTERS_PER_PAGE = 60_000
 TOKENS_PER_MESSAGE = 4
 
 
@@ -38,5 +41,7 @@ def _tokens_of_part(part: Mapping[str, Any]) -> int:
             return tokens_of_text(part["name"] + part["arguments"])
         case "toolResult":
             return sum(_tokens_of_part(inner) for inner in part["parts"])
+        case "document":
+            return TOKENS_PER_PAGE * -(-len(part["data"]) // CHARACTERS_PER_PAGE)
         case _:
             return TOKENS_PER_IMAGE

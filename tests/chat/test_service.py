@@ -235,3 +235,40 @@ def test_a_chat_begins_with_a_history_of_plain_messages(tmp_path: Path) -> None:
             assert (await app.library.read(thread)).view.turns == 2
 
     asyncio.run(main())
+
+
+def test_a_document_is_refused_by_a_chat_whose_model_takes_none(tmp_path: Path) -> None:
+    document = {"type": "document", "mediaType": "application/pdf", "data": "aGk=", "name": "a.pdf"}
+
+    async def main() -> None:
+        async with App(MemoryStore()) as app:
+            thread = await app.chats.create(model="ollama:m")
+            with pytest.raises(Refused, match="ollama:m takes no PDFs"):
+                await app.chats.say(thread, parts=[document])
+            assert not await app.chats.has_content(thread)
+
+            thread = await app.chats.create(model=script(tmp_path, [{"text": "Read."}]))
+            receipt = await app.chats.say(thread, parts=[document])
+            assert told([each async for each in app.chats.until_idle(thread, receipt.seq - 1)]) == "Read."
+            with pytest.raises(Refused, match="data"):
+                await app.chats.say(thread, parts=[{"type": "document", "mediaType": "application/pdf"}])
+            await app.chats.perform(thread, "use_model", model="ollama:m")
+            with pytest.raises(Refused, match="ollama:m takes no PDFs"):
+                await app.chats.say(thread, parts=[document])
+
+    asyncio.run(main())
+
+
+def test_options_of_a_message_are_those_of_requests_and_of_chats(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with App(MemoryStore()) as app:
+            thread = await app.chats.create(model=script(tmp_path, [{"text": "Yes."}]))
+            with pytest.raises(Refused, match="a message has no option 'tools'; known: temperature"):
+                await app.chats.say(thread, "Hello", options={"tools": []})
+            receipt = await app.threads.say(thread, "Hello", options={"temperature": 1})
+            assert told([each async for each in app.chats.until_idle(thread, receipt.seq - 1)]) == "Yes."
+            (question, answer) = branch_path((await app.library.read(thread)).content)
+            assert question["options"] == {"temperature": 1}
+            assert "options" not in answer
+
+    asyncio.run(main())

@@ -207,3 +207,14 @@ def test_every_command_and_setting_has_its_line_in_the_docs():
     options = {option for sub in subparsers(parser_of("models")).values() for option in options_of(sub)}
     for word in (*commands, *options - {"-h", "--help"}, "ANTIPHON_MODELS", CONTEXT, THREADS, NOTE):
         assert word in page
+
+
+def test_models_are_found_by_texts_in_their_names(monkeypatch, capsys):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    assert main(["models", "list", "-q", "CLAUDE", "-q", "sonnet", "--json"]) == 0
+    names = [row["reference"] for row in json.loads(capsys.readouterr().out)]
+    assert names
+    assert all("claude" in name and "sonnet" in name for name in names)
+
+    assert main(["models", "list", "-q", "claude", "-q", "gpt-"]) == 1
+    assert "no model has 'claude' and 'gpt-' in its name" in capsys.readouterr().err

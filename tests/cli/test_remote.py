@@ -123,6 +123,17 @@ def test_the_model_is_one_that_the_server_can_use(tmp_path: Path) -> None:
     assert '"steps"' in result.stdout
 
 
+def test_a_chat_without_a_model_takes_that_of_the_server_and_not_that_of_the_keys_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(tmp_path) as remote:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "a key of this machine")
+        result = antiphon("chat", "--server", remote.address, "Hello")
+
+    assert result.returncode == 0, result.stderr
+    assert f"model: scripted:chat (chosen by what {remote.address} can use)" in result.stderr
+
+
 def test_a_debate_is_held_there(tmp_path: Path) -> None:
     with served(tmp_path) as remote:
         words = ("debate", "-m", debaters(tmp_path), "--rounds", "1", "--server", remote.address, TOPIC)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from antiphon.runtime.errors import StoreError, UnknownRoot
+from antiphon.stores.ownership import COPY
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.contracts.store_facts import read_contents
 from antiphon.testing.contracts.store_samples import first_commit, letter, steps
@@ -167,7 +168,7 @@ def test_a_file_that_may_only_be_read_is_named_and_can_be_read(public):
     public.chmod(0o444)
 
     _, [written, read] = run(OPENED, public)
-    assert written == ["StoreError", f"{public}: cannot be written: Permission denied"]
+    assert written == ["StoreError", f"{public}: cannot be written: Permission denied; {COPY}"]
     assert read == ["opened", 1]
 
 
@@ -176,5 +177,5 @@ def test_a_folder_that_may_only_be_read_is_named(public):
     public.parent.chmod(0o555)
 
     _, [written, read] = run(OPENED, public)
-    assert written == ["StoreError", f"{public}.lock: cannot be written: Permission denied"]
+    assert written == ["StoreError", f"{public}.lock: cannot be written: Permission denied; {COPY}"]
     assert "its folder is not writable; copy it" in read[1]

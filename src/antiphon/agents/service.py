@@ -11,7 +11,6 @@ from antiphon.runtime.records import Receipt
 from antiphon.threads.approval import consent_with_approver
 from antiphon.threads.errors import Refused
 from antiphon.threads.kinds import Json
-from antiphon.threads.machine.tools import APPROVER
 from antiphon.threads.results import final_result
 from antiphon.threads.service import ThreadService
 from antiphon.threads.toolbox import tools_to_json
@@ -49,7 +48,7 @@ class Runs(ThreadService):
         if unknown:
             raise Refused(f"unknown setting {unknown[0]!r}; known: {', '.join(SETTINGS)}")
         check_settings(settings)
-        if APPROVER in self.resources.functions:
+        if self.resources.has_approver:
             settings["consent"] = consent_with_approver(settings.get("consent"))
         if settings.get("tools"):
             settings["tools"] = tools_to_json(settings["tools"])

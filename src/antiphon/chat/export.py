@@ -11,6 +11,7 @@ from antiphon.threads.export.document import (
     Block,
     CodeBlock,
     Document,
+    FileBlock,
     Folded,
     Heading,
     ImageBlock,
@@ -102,6 +103,8 @@ def _blocks(part: Mapping[str, Any]) -> Iterator[Block]:
                 yield CodeBlock(item["text"], caption=caption) if item["type"] == "text" else _image(item)
         case "image":
             yield _image(part)
+        case "document":
+            yield FileBlock(part.get("name", "a document"), part["mediaType"], part["data"])
 
 
 def _image(part: Mapping[str, Any]) -> ImageBlock:

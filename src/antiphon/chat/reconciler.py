@@ -70,3 +70,5 @@ def _texts(parts: Iterable[Mapping[str, Any]]) -> Iterator[str]:
                 yield from _texts(part["parts"])
             case "image":
                 yield "[an image]"
+            case "document":
+                yield f"[the document {part.get('name', '')}]"

@@ -5,6 +5,7 @@ from typing import Any
 
 from antiphon.chat.machine.history import problem_with_history
 from antiphon.chat.machine.settings import problem_with
+from antiphon.chat.machine.shapes import problem_with_options
 from antiphon.chat.machine.validation import refusal
 from antiphon.chat.record import Attempt, attempt_of, chat_of
 from antiphon.runtime.records import Receipt
@@ -12,7 +13,6 @@ from antiphon.threads.approval import consent_with_approver
 from antiphon.threads.errors import NothingSaid, NotTaken, Plan, PlanOpen, Refused
 from antiphon.threads.kinds import Json, Record
 from antiphon.threads.machine.consent_settings import consent_problem
-from antiphon.threads.machine.tools import APPROVER
 from antiphon.threads.service import ThreadService
 from antiphon.threads.toolbox import OfferedTool, tools_to_json
 
@@ -65,7 +65,7 @@ class Chats(ThreadService):
         return await self._create_chat(config, None, title=title, owner=owner, id=id, imported=True)
 
     async def _create_chat(self, config: dict[str, Any], workspace: str | None, **names: Any) -> str:
-        if APPROVER in self.resources.functions:
+        if self.resources.has_approver:
             config["consent"] = consent_with_approver(config.get("consent"))
         self._check_settings(config)
         settings = config if workspace is None else {**config, "workspace": workspace}
@@ -84,7 +84,20 @@ class Chats(ThreadService):
         plan = await self._plan(thread)
         if plan is not None and (id is None or await self.runtime.store.outcome(thread, id) is None):
             raise PlanOpen(thread, plan)
+        message = payload.get("message") or {}
+        if problem := problem_with_options(message.get("options")):
+            raise Refused(problem)
+        await self._check_documents(thread, message.get("parts") or ())
         return await super().begin(thread, id=id, **payload)
+
+    async def _check_documents(self, thread: str, parts: Any) -> None:
+        """Raise `Refused` if the parts of a message have a document that the model of the chat takes not."""
+        has_document = any(isinstance(part, Mapping) and part.get("type") == "document" for part in parts)
+        if not has_document:
+            return
+        content = await self.has_content(thread)
+        settings = chat_of(await self.snapshot(thread))["config"] if content else await self.config(thread)
+        self.resources.check_documents(settings.get("model"))
 
     async def _plan(self, thread: str) -> Plan | None:
         """Return what is planned in a chat that takes no message."""

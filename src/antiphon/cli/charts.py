@@ -14,8 +14,8 @@ from antiphon.actors.callbacks import from_callback
 from antiphon.app import own_machines
 from antiphon.chart.errors import ChartError
 from antiphon.chart.machine import Machine, create_machine
+from antiphon.cli.db.replay import load_machines
 from antiphon.cli.frame import UsageError
-from antiphon.cli.replay import load_machines
 from antiphon.scxml.errors import ScxmlError
 from antiphon.scxml.loading import load_scxml, read_document
 

@@ -5,11 +5,11 @@ import json
 from typing import Any
 
 from antiphon.app import own_machines
+from antiphon.cli.db.replay import add_machines, load_all
 from antiphon.cli.frame import CliCommand, UsageError, print_lines
 from antiphon.cli.options import Subcommands, run_subcommand
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import plural
-from antiphon.cli.replay import add_machines, load_all
 from antiphon.runtime.machines import AnyMachine, descendants
 
 NOT_CHECKED = "events are not declared, so they are not checked"

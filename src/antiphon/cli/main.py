@@ -46,7 +46,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "templates": ("antiphon.cli.config.templates_command", "list, show, edit and remove templates of questions"),
     "help": ("antiphon.cli.help.command", "show a full page on a command"),
     "completion": ("antiphon.cli.help.completion", "print a script that completes commands in bash, zsh or fish"),
-    "db": ("antiphon.cli.db", "check, back up, export and import the store"),
+    "db": ("antiphon.cli.db.command", "check, back up, export and import the store"),
     "doctor": ("antiphon.cli.doctor", "show what protects this machine from commands, and prove it by trying"),
     "machines": ("antiphon.cli.machines", "list machines and their events, and print events as JSON Schema"),
     "chart": ("antiphon.cli.chart.command", "check and draw charts: pictures, diagrams, tables"),

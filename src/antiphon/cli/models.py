@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from antiphon.cli.frame import CliCommand, print_lines
+from antiphon.cli.frame import FAILED, CliCommand, print_error, print_lines
 from antiphon.cli.local_models import add, install, remove
 from antiphon.cli.options import Subcommands, positive_int, run_subcommand
 from antiphon.cli.render.text_width import pad, sanitize_line, width
@@ -27,6 +27,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     about = "list usable models, and why others are not usable (the default)"
     sub = commands.add("list", _list, about, json=True)
     sub.add_argument("--all", action="store_true", help="list all models of each provider, not only the newest")
+    sub.add_argument(
+        "-q", "--query", metavar="TEXT", action="append", help="only models with this text; may be repeated"
+    )
     about = "download the weights of the embedded model, for use without a network"
     sub = commands.add("install", install, about)
     sub.add_argument(
@@ -45,11 +48,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _list(options: argparse.Namespace) -> int:
-    models = list_models()
+    query = [text.lower() for text in options.query or ()]
+    models = [row for row in list_models() if all(text in row.reference.lower() for text in query)]
+    if not models:
+        return print_error("models", f"no model has {' and '.join(map(repr, options.query))} in its name", FAILED)
     if options.json:
         return print_lines([json.dumps([row.to_json() for row in models], indent=2)])
     usable = [row for row in models if row.usable]
-    listed = usable if options.all else [row for provider in _by_provider(usable) for row in provider[:FEW]]
+    listed = usable if options.all or query else [row for provider in _by_provider(usable) for row in provider[:FEW]]
     cells = max(width(row.reference) for row in models if row in listed or not row.usable)
     lines = [f"{'usable'.ljust(cells + 4)}USD per million tokens, in / out"]
     lines += [f"  {pad(row.reference, cells)}  {_price(row.price):<14}{row.note or row.why}".rstrip() for row in listed]

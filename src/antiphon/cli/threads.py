@@ -4,6 +4,7 @@ import argparse
 import asyncio
 
 from antiphon.cli.chats import import_chat
+from antiphon.cli.db.roots import confirm, delete_tree
 from antiphon.cli.frame import DONE, FAILED, CliCommand, print_lines
 from antiphon.cli.lookup import find_thread, settle
 from antiphon.cli.options import ID_HELP, Subcommands, add_server, run_subcommand
@@ -22,7 +23,6 @@ from antiphon.cli.records import (
 )
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
-from antiphon.cli.roots import confirm, delete_tree
 from antiphon.cli.undo import add_undo
 from antiphon.cli.windows.access import named_store, open_records, open_server, open_threads
 from antiphon.cli.windows.types import AnyLibrary

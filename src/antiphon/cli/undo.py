@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from antiphon.app import open_library
+from antiphon.cli.db.roots import confirm
 from antiphon.cli.frame import DONE, FAILED, print_error, print_lines
 from antiphon.cli.lookup import LISTS, find_thread
 from antiphon.cli.options import ID_HELP, LAST, Subcommands, existing_store
 from antiphon.cli.render.text_width import clip, escape_invisible
 from antiphon.cli.render.units import format_time, plural
-from antiphon.cli.roots import confirm
 from antiphon.paths import undo_path
 from antiphon.tools.undo.folder import UndoFolder
 from antiphon.tools.undo.plan import UndoPlan, UndoStep

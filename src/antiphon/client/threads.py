@@ -66,6 +66,7 @@ class ClientThreads:
         text: str = "",
         *,
         parts: Sequence[Mapping[str, Any]] | None = None,
+        options: Mapping[str, Any] | None = None,
         id: str | None = None,
         on_busy: str | None = None,
     ) -> Receipt:
@@ -73,10 +74,13 @@ class ClientThreads:
 
         `on_busy` says what happens if the thread is running: `reject` raises `Busy`, `interrupt` stops it first;
         `queue` and `merge` need a thread that was created with that setting, which is the default.
+        `options` of the model, such as `temperature`, hold for the reply to this message of a chat alone.
         """
         if on_busy is not None and on_busy not in ON_BUSY:
             raise Refused(f"onBusy is {on_busy!r}; known: {', '.join(ON_BUSY)}")
         body: dict[str, Any] = {"text": text} if parts is None else {"parts": list(parts)}
+        if options:
+            body["options"] = dict(options)
         return await self._send(thread, "messages", body if on_busy is None else {**body, "onBusy": on_busy}, id)
 
     async def start(

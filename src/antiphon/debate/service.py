@@ -52,12 +52,18 @@ class Debates(ThreadService):
         return await self.send(thread, {"type": "START", "message": {"text": topic, "at": now}, "at": now}, id=id)
 
     async def say(
-        self, thread: str, text: str = "", *, parts: Sequence[Mapping[str, Any]] | None = None, id: str | None = None
+        self,
+        thread: str,
+        text: str = "",
+        *,
+        parts: Sequence[Mapping[str, Any]] | None = None,
+        options: Mapping[str, Any] | None = None,
+        id: str | None = None,
     ) -> Receipt:
         """Interject: add a message that the debaters hear from now on; a paused debate stays paused."""
-        if parts is not None:
+        if parts is not None or options:
             await self._check(thread)
-            raise Refused("an interjection is a text, without parts")
+            raise Refused("an interjection is a text, without parts and options")
         return await self._perform(thread, "INTERJECT", id, text=text)
 
     async def begin(self, thread: str, *, id: str | None = None, **payload: Any) -> Receipt:

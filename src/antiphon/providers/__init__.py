@@ -7,6 +7,7 @@ from antiphon.lazy import lazy_names
 if TYPE_CHECKING:
     from antiphon.errors import Code
     from antiphon.messages import (
+        AttachedDocument,
         Cost,
         Image,
         Message,
@@ -59,6 +60,7 @@ __getattr__ = lazy_names(
         "antiphon.errors": ("Code",),
         "antiphon.messages": (
             "Cost",
+            "AttachedDocument",
             "Image",
             "Message",
             "Part",
@@ -128,6 +130,7 @@ __getattr__ = lazy_names(
 )
 
 __all__ = [
+    "AttachedDocument",
     "CircuitLimits",
     "Code",
     "Cost",

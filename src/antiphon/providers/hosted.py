@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from antiphon.errors import Code
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.formats.anthropic import AnthropicWire
-from antiphon.providers.formats.compatible import COMPATIBLE
+from antiphon.providers.formats.compatible import COMPATIBLE, OLLAMA
 from antiphon.providers.formats.google import GoogleWire
 from antiphon.providers.formats.mistral import MISTRAL
 from antiphon.providers.formats.openai import OPENAI
@@ -18,7 +18,7 @@ WIRES: Mapping[str, Wire] = {
     "openai": OPENAI,
     "google": GoogleWire(),
     "mistral": MISTRAL,
-    "ollama": COMPATIBLE,
+    "ollama": OLLAMA,
 }
 BASE_URLS: Mapping[str, str] = {
     "anthropic": "https://api.anthropic.com",
@@ -53,4 +53,4 @@ def wire_for(reference: Reference) -> Wire:
 
 def needs_key(wire: Wire) -> bool:
     """Return whether servers of a format require a key."""
-    return wire is not COMPATIBLE
+    return wire not in (COMPATIBLE, OLLAMA)

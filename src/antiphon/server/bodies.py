@@ -93,10 +93,14 @@ class ChangeThread(TypedDict, total=False):
 
 
 class SendMessage(TypedDict, total=False):
-    """A message of a person: a text, or parts; `onBusy` says what happens if the thread is running."""
+    """A message of a person: a text, or parts; `onBusy` says what happens if the thread is running.
+
+    `options` of the model hold for the reply to this message of a chat alone.
+    """
 
     text: str
     parts: list[dict[str, Any]]
+    options: dict[str, Any]
     onBusy: OnBusy
 
 

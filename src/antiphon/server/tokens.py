@@ -30,6 +30,7 @@ NAME_FORM = "letters, digits, '.', '-' and '_', at most 64"
 MOST_TOKENS = 1000
 MOST_BYTES = 4 * 1024 * 1024
 FILE = "tokens.json"
+COPY = "copy the store to a folder of yours, or name another with --store"
 LOCK = "tokens.lock"
 OTHERS = 0o077  # permissions of the group and of others
 Stamp = tuple[int, int, int] | None
@@ -183,4 +184,4 @@ def open_folder(folder: Path) -> None:
         if folder.stat().st_mode & OTHERS:
             folder.chmod(0o700)
     except OSError as error:
-        raise TokenError(f"{folder}: cannot be created: {error.strerror or error}") from error
+        raise TokenError(f"{folder}: cannot be created: {error.strerror or error}; {COPY}") from error

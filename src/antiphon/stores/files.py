@@ -137,7 +137,10 @@ def connect_reader(path: Path) -> StoreConnection:
     if not path.is_file():
         raise StoreError(f"{path}: there is no such file")
     log_exists = has_log(path)
-    connection = forks.connect(path, f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    # A reader needs the files beside the store. Where it cannot create them and there are none, nobody writes now.
+    is_fixed = not os.access(path.resolve().parent, os.W_OK) and not log_path(path).exists()
+    options = "mode=ro&immutable=1" if is_fixed else "mode=ro"
+    connection = forks.connect(path, f"{path.resolve().as_uri()}?{options}", uri=True)
     try:
         connection.execute(f"pragma busy_timeout = {BUSY_MS}")
         if not log_exists and path.stat().st_nlink > 1 and lacks_log(connection, path):

@@ -20,6 +20,7 @@ from antiphon.runtime.errors import StoreBusy, StoreError
 from antiphon.stores import forks
 
 PLACE = 2**62  # of the locked byte; SQLite locks bytes at 2**30
+COPY = "copy the store to a folder of yours, or name another with --store"
 ADVICE = "stop it, or name another file with --store or ANTIPHON_STORE"
 # Sets or releases a lock that belongs to an open file rather than to a process, where there are such locks.
 SET_LOCK: int | None = getattr(fcntl, "F_OFD_SETLK", None) if sys.maxsize > 2**32 else None
@@ -85,7 +86,7 @@ class FileLock:
         try:
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise StoreError(f"{self._path}: cannot be written: {error.strerror}") from error
+            raise StoreError(f"{self._path}: cannot be written: {error.strerror}; {COPY}") from error
         file = open(descriptor, "r+", encoding="utf-8")  # noqa: SIM115 (open as long as the lock is held)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -102,7 +103,7 @@ class FileLock:
         try:
             descriptor = os.open(self._target, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise StoreError(f"{self._target}: cannot be written: {error.strerror}") from error
+            raise StoreError(f"{self._target}: cannot be written: {error.strerror}; {COPY}") from error
         store = forks.file_id(os.fstat(descriptor))
         try:
             if store in _stores:

@@ -5,8 +5,11 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from antiphon.providers.documents import check_documents
+from antiphon.providers.errors import ProviderError
 from antiphon.threads.errors import Refused
 from antiphon.threads.grants import Grants
+from antiphon.threads.machine.tools import APPROVER
 from antiphon.threads.toolbox import Toolbox
 from antiphon.tools.undo.folder import UndoFolder
 
@@ -37,6 +40,11 @@ class Resources:
     forget: Callable[[str], None] = _keep_nothing
     keep_costs: Callable[[str], Awaitable[None]] = _accept
 
+    @property
+    def has_approver(self) -> bool:
+        """True if a function decides on calls of tools before a person is asked."""
+        return APPROVER in self.functions
+
     async def delete_copies(self, thread: str) -> None:
         """Delete the records and copies that undo keeps of a thread."""
         if self.undo is not None:
@@ -47,6 +55,14 @@ class Resources:
         for reference in dict.fromkeys(references):
             if reference is not None:
                 await self.check_model(reference)
+
+    def check_documents(self, model: str | None) -> None:
+        """Raise `Refused` if documents are not sent to a model."""
+        if model is not None:
+            try:
+                check_documents(model)
+            except ProviderError as error:
+                raise Refused(error.message) from error
 
     def check_tools(self, tools: Any) -> None:
         """Raise `Refused` for the first tool that is offered to a model and cannot be called here."""

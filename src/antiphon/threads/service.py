@@ -41,6 +41,7 @@ ID_BYTES = 4
 ID = re.compile(r"(?!last$)[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")  # commands take "last" for the latest thread
 ID_FORM = "a name of letters, digits, '.', ':', '-' and '_', at most 64, and not 'last'"
 PAGE = 1000
+OF_OPTIONS = "chat"  # the kind of threads whose messages may have options of the model
 
 
 class ThreadService:
@@ -106,12 +107,24 @@ class ThreadService:
         raise Refused(f"{self.noun} {thread!r} kept changing its status; try again")
 
     async def say(
-        self, thread: str, text: str = "", *, parts: Sequence[Mapping[str, Any]] | None = None, id: str | None = None
+        self,
+        thread: str,
+        text: str = "",
+        *,
+        parts: Sequence[Mapping[str, Any]] | None = None,
+        options: Mapping[str, Any] | None = None,
+        id: str | None = None,
     ) -> Receipt:
         """Send a person's message; the status decides whether it starts, continues, answers or restarts."""
         if parts is None and not text:
             raise Refused("the message is empty; pass a text, or parts")
         content: dict[str, Any] = {"text": text} if parts is None else {"parts": list(parts)}
+        if options:
+            if self.kind != OF_OPTIONS:
+                raise Refused(
+                    f"a message to {self.noun} {thread!r} has no options of the model, only one to a chat has"
+                )
+            content["options"] = dict(options)
         return await self.begin(thread, id=id, message={"at": self.runtime.now(), **content})
 
     async def start(

@@ -54,6 +54,7 @@ class Threads(ThreadService):
         text: str = "",
         *,
         parts: Sequence[Mapping[str, Any]] | None = None,
+        options: Mapping[str, Any] | None = None,
         id: str | None = None,
         on_busy: str | None = None,
     ) -> Receipt:
@@ -61,11 +62,12 @@ class Threads(ThreadService):
 
         `on_busy` says what happens if the thread is running: `reject` raises `Busy`, `interrupt` stops it first;
         `queue` and `merge` need a thread that was created with that setting, which is the default.
+        `options` of the model, such as `temperature`, hold for the reply to this message of a chat alone.
         """
         service = await self._service(thread)
         if on_busy is not None and await self._outcome(thread, id) is None:
             await self._make_room(thread, on_busy)
-        return await service.say(thread, text, parts=parts, id=id)
+        return await service.say(thread, text, parts=parts, options=options, id=id)
 
     async def _make_room(self, thread: str, on_busy: str) -> None:
         """Let a running thread take a message, or raise an error."""

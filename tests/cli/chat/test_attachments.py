@@ -8,7 +8,7 @@ import pytest
 
 from antiphon.background_loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.chat.attachments import (
-    MOST_IMAGE_BYTES,
+    MOST_FILE_BYTES,
     MOST_TEXT_BYTES,
     fence,
     read_attachments,
@@ -36,6 +36,16 @@ def test_a_picture_is_told_by_its_content_and_not_by_its_name(tmp_path, type):
     assert part == {"type": "image", "mediaType": type, "data": base64.b64encode(PICTURES[type]).decode()}
 
 
+def test_a_pdf_keeps_the_name_of_its_file(tmp_path):
+    file = tmp_path / "paper.pdf"
+    file.write_bytes(b"%PDF-1.7")
+
+    (part,) = read_attachments([str(file)])
+
+    data = base64.b64encode(b"%PDF-1.7").decode()
+    assert part == {"type": "document", "mediaType": "application/pdf", "data": data, "name": "paper.pdf"}
+
+
 def test_a_text_stands_in_a_code_block_with_its_name(tmp_path):
     file = tmp_path / "a.md"
     file.write_text("```\ncode\n```")
@@ -47,12 +57,12 @@ def test_a_text_stands_in_a_code_block_with_its_name(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"%PDF-1.7", "is a PDF, which cannot be sent"),
         (b"\x00\x01\x02", "neither a text in UTF-8 nor a picture"),
         ("Grüße".encode("latin-1"), "neither a text in UTF-8 nor a picture"),
         (b" \n", "is empty"),
         (b"x" * (MOST_TEXT_BYTES + 1), "a text may have 512 KB"),
-        (PICTURES["image/png"] + bytes(MOST_IMAGE_BYTES), "a picture may have 4 MB"),
+        (PICTURES["image/png"] + bytes(MOST_FILE_BYTES), "a picture may have 4 MB"),
+        (b"%PDF-1.7" + bytes(MOST_FILE_BYTES), "a PDF may have 4 MB"),
     ],
 )
 def test_what_cannot_be_sent_is_refused(tmp_path, content, message):
@@ -99,6 +109,9 @@ def test_a_fragment_is_the_text_itself_and_no_picture(tmp_path):
 
     assert read_fragment(str(text)) == "One."
     with pytest.raises(UsageError, match="is a picture; attach it with -a"):
+        read_fragment(str(picture))
+    picture.write_bytes(b"%PDF-1.7")
+    with pytest.raises(UsageError, match="is a PDF; attach it with -a"):
         read_fragment(str(picture))
 
 

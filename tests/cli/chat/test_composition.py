@@ -241,12 +241,32 @@ def test_nothing_stored_is_continued_without_a_store(words, capsys):
     assert "--no-store begins anew" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [["-s", "X"], ["-o", "temperature", "1"], ["--schema", "name"]])
-def test_what_only_a_new_conversation_takes_is_refused_for_another(words, capsys):
+@pytest.mark.parametrize("words", [["-o", "temperature", "1"], ["--schema", "name"]])
+def test_options_of_a_conversation_that_is_continued_need_a_question(words, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", Typed())
     main(["chat", "-m", "scripted:demo", "Hello"])
 
-    assert main(["chat", "-c", *words, "Hello"]) == 2
-    assert "is for new conversations" in capsys.readouterr().err
+    assert main(["chat", "-c", *words]) == 2
+    assert "pass a PROMPT" in capsys.readouterr().err
+
+
+def test_options_hold_for_one_question_of_a_conversation_that_is_continued(fake, capsys):
+    assert main(["chat", "-m", model_of(fake), "-o", "max_tokens", "50", "One"]) == 0
+    assert main(["chat", "-c", "-o", "temperature", "0.5", "Two"]) == 0
+    assert main(["chat", "-c", "Three"]) == 0
+
+    keys = [{"temperature", "max_tokens"} & request.body.keys() for request in fake.requests]
+    assert keys == [{"max_tokens"}, {"max_tokens", "temperature"}, {"max_tokens"}]
+
+
+def test_a_schema_holds_for_one_question_of_a_conversation_that_is_continued(fake, capsys):
+    assert main(["chat", "-m", model_of(fake), "One"]) == 0
+    capsys.readouterr()
+
+    assert main(["chat", "-c", "--schema", "name, age int", '{"name": "Rex", "age": 3}']) == 0
+    assert json.loads(capsys.readouterr().out) == {"name": "Rex", "age": 3}
+    assert main(["chat", "-c", "Three"]) == 0
+    assert ["response_format" in request.body for request in fake.requests] == [False, True, False]
 
 
 def test_the_usage_goes_to_the_standard_error(fake, capsys):
@@ -285,10 +305,41 @@ def test_a_broken_price_file_is_an_error(tmp_path, monkeypatch, capsys):
 
 def test_a_model_of_this_machine_takes_no_pictures(tmp_path, monkeypatch, capsys):
     (tmp_path / "b.png").write_bytes(PNG)
-    monkeypatch.setattr("antiphon.cli.chat.client.WITHOUT_IMAGES", "scripted:")
+    monkeypatch.setattr("antiphon.cli.chat.outgoing.WITHOUT_IMAGES", "scripted:")
 
     assert main(["chat", "-m", "scripted:demo", "-a", str(tmp_path / "b.png"), "Hello"]) == 1
     assert "scripted:demo takes no pictures" in capsys.readouterr().err
+
+
+def test_a_pdf_is_sent_stored_and_exported(fake, tmp_path, capsys):
+    (tmp_path / "paper.pdf").write_bytes(b"%PDF-1.7")
+    words = ["-m", model_of(fake), "-a", str(tmp_path / "paper.pdf"), "What is it?"]
+    assert main(["chat", *words]) == 0
+    (message,) = fake.requests[0].body["messages"]
+    assert message["content"][1] == {
+        "type": "file",
+        "file": {"filename": "paper.pdf", "file_data": "data:application/pdf;base64,JVBERi0xLjc="},
+    }
+    capsys.readouterr()
+
+    assert main(["threads", "show", "last"]) == 0
+    assert "Attached: paper.pdf (application/pdf)" in capsys.readouterr().out
+    assert main(["threads", "export", "last", "--to", str(tmp_path / "out.html")]) == 0
+    assert (
+        '<a download="paper.pdf" href="data:application/pdf;base64,JVBERi0xLjc=">'
+        in (tmp_path / "out.html").read_text()
+    )
+
+
+def test_a_model_that_takes_no_pdf_is_refused_before_anything_is_stored(tmp_path, store, monkeypatch, capsys):
+    monkeypatch.setenv("MISTRAL_API_KEY", "k")
+    (tmp_path / "paper.pdf").write_bytes(b"%PDF-1.7")
+
+    assert main(["chat", "-m", "mistral:m", "-a", str(tmp_path / "paper.pdf"), "What is it?"]) == 1
+
+    assert "mistral:m takes no PDFs; choose a model of" in capsys.readouterr().err
+    assert main(["threads", "list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
 
 
 def test_a_template_sets_prompt_system_model_options_and_variables(fake, tmp_path, capsys):
@@ -398,3 +449,13 @@ def test_the_form_of_an_answer_needs_a_question(flag, monkeypatch, capsys):
 
     assert main(["chat", "-m", "scripted:demo", flag]) == 2
     assert "needs a question" in capsys.readouterr().err
+
+
+def test_short_names_of_options_do_the_same(fake, capsys):
+    blocks = "```\nx = 1\n```\n\n```\ny = 2\n```"
+    assert main(["chat", "-m", model_of(fake), "-n", "--xl", blocks]) == 0
+    assert capsys.readouterr().out == "y = 2\n"
+
+    assert main(["chat", "-m", model_of(fake), "One"]) == 0
+    assert main(["chat", "--cid", "last", "Two"]) == 0
+    assert len(fake.requests[-1].body["messages"]) == 3

@@ -305,3 +305,25 @@ def test_a_reply_that_waits_for_a_key_is_offered_again(tmp_path):
         _, code = screen.end()
 
     assert code == 0
+
+
+def test_a_file_that_a_message_names_is_shown_before_the_message_is_sent(tmp_path, monkeypatch):
+    (tmp_path / "notes.md").write_text("Buy milk.\n")
+    (tmp_path / "program").write_bytes(b"\x7fELF\0")
+    monkeypatch.chdir(tmp_path)
+    with Screen("chat", "--plain", "-m", script(tmp_path, [{"text": "A list."}])) as screen:
+        screen.until(PROMPT)
+        screen.type("Run @program")
+        refused = screen.until(PROMPT)
+        screen.type("What is in @notes.md for me@example.com?")
+        shown = screen.until("A list.")
+        screen.until(PROMPT)
+        screen.type("/show")
+        stored = screen.until("### Model")
+        screen.press(LEAVE)
+        screen.end()
+
+    assert "program is neither a text" in refused
+    assert "attached: notes.md" in shown
+    assert "Buy milk." in stored
+    assert "for me@example.com?" in stored

@@ -4,7 +4,19 @@ import json
 
 import pytest
 
-from antiphon.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, assistant, system, tool, user
+from antiphon.messages import (
+    AttachedDocument,
+    Image,
+    Message,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    assistant,
+    system,
+    tool,
+    user,
+)
 from antiphon.providers.base import OutputSchema, Request, Tool
 from antiphon.providers.hosted import COMPATIBLE, WIRES
 
@@ -20,6 +32,7 @@ CLOSED = {
 }
 CHAT = ("openai", "mistral", "compatible")
 PNG = Image("image/png", "aGk=")
+PDF = AttachedDocument("application/pdf", "aGk=", "a.pdf")
 
 
 def body(format, *messages, model="m", **settings):
@@ -52,6 +65,48 @@ def test_an_image_is_shown(format, expected):
     turn = (sent.get("messages") or sent["contents"])[0]
 
     assert (turn.get("content") or turn["parts"])[1] == expected
+
+
+FILE = {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,aGk="}}
+
+
+@pytest.mark.parametrize(
+    ("format", "expected"),
+    [
+        (
+            "anthropic",
+            {
+                "type": "document",
+                "source": {"type": "base64", "media_type": "application/pdf", "data": "aGk="},
+                "title": "a.pdf",
+            },
+        ),
+        ("google", {"inlineData": {"mimeType": "application/pdf", "data": "aGk="}}),
+        ("openai", FILE),
+        ("compatible", FILE),
+    ],
+)
+def test_a_pdf_is_sent_as_the_format_has_it(format, expected):
+    sent = body(format, user("read", PDF))
+    turn = (sent.get("messages") or sent["contents"])[0]
+
+    assert (turn.get("content") or turn["parts"])[1] == expected
+
+
+def test_a_document_without_a_name_gets_one_where_the_format_requires_it():
+    assert body("anthropic", user(AttachedDocument("application/pdf", "aGk=")))["messages"][0]["content"][0].keys() == {
+        "type",
+        "source",
+    }
+    (sent,) = body("openai", user(AttachedDocument("application/pdf", "aGk=")))["messages"][0]["content"]
+    assert sent["file"]["filename"] == "document.pdf"
+
+
+@pytest.mark.parametrize("format", ["mistral", "ollama"])
+def test_a_format_without_documents_gets_a_note_in_their_place(format):
+    (turn,) = body(format, user("read", PDF))["messages"]
+
+    assert turn["content"] == "read[a document 'a.pdf' that this model cannot read]"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from antiphon.messages import Image, ToolCall, ToolResult, assistant, system, tool, user
+from antiphon.messages import AttachedDocument, Image, ToolCall, ToolResult, assistant, system, tool, user
 from antiphon.providers.base import OutputSchema, Request, Tool, UsageDelta
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.local.library import library_problem
@@ -170,7 +170,7 @@ def test_a_conversation_becomes_words_without_two_turns_of_one_speaker():
     call = ToolCall("c", "add", '{"a": 1}')
     messages = (
         system("Be brief."),
-        user("Look:", Image("image/png", data="aGk=")),
+        user("Look:", Image("image/png", data="aGk="), AttachedDocument("application/pdf", "aGk=")),
         assistant("I add.", call),
         tool(ToolResult.of(call, "no", is_error=True)),
         user("Well?"),
@@ -178,7 +178,7 @@ def test_a_conversation_becomes_words_without_two_turns_of_one_speaker():
 
     assert turns(messages) == [
         {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": f"Look:\n{UNSEEN}"},
+        {"role": "user", "content": f"Look:\n{UNSEEN}\n[a document that this model cannot read]"},
         {"role": "assistant", "content": 'I add.\nI use the tool add with {"a": 1}.'},
         {"role": "user", "content": "The tool failed: no\n\nWell?"},
     ]

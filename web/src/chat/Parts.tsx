@@ -3,6 +3,7 @@ import { AttachedFile } from '../parts/AttachedFile';
 import { readAttached } from '../parts/attached';
 import { Markdown } from '../parts/Markdown';
 import { ToolCard, type ToolStatus } from '../parts/ToolCard';
+import { showHidden } from '../parts/visible';
 import { resultText, type CallPart, type ChatMessage, type Part, type ResultPart } from './content';
 import { Thinking } from './Thinking';
 
@@ -31,6 +32,14 @@ function SaidText({ text }: { text: string }) {
   return file === null ? <p className="said">{text}</p> : <AttachedFile {...file} />;
 }
 
+function DocumentView({ name }: { name: string }) {
+  return (
+    <p className="note">
+      Attached: <span className="break-words">{showHidden(name)}</span>
+    </p>
+  );
+}
+
 function PartView({ part, role, callState }: { part: Part; role: string; callState: Props['callState'] }) {
   switch (part.type) {
     case 'text':
@@ -39,6 +48,8 @@ function PartView({ part, role, callState }: { part: Part; role: string; callSta
       return part.redacted || part.text === '' ? null : <Thinking text={part.text} />;
     case 'image':
       return <ImageView mediaType={part.mediaType} data={part.data} />;
+    case 'document':
+      return <DocumentView name={part.name ?? part.mediaType} />;
     case 'toolCall': {
       const { status, result, ms, progress } = callState(part);
       return (

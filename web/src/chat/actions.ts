@@ -75,7 +75,7 @@ export async function editMessage(
   text: string,
   content: ChatContent,
 ): Promise<boolean> {
-  const others = message.parts.filter((part) => part.type === 'image');
+  const others = message.parts.filter((part) => part.type === 'image' || part.type === 'document');
   const done = await act(id, async () => {
     try {
       await fork(id, message.parent, branchName(text, content));

@@ -1,9 +1,10 @@
-/** Files that are attached to a message: pictures as they are, anything else as text. */
+/** Files that are attached to a message: pictures and PDFs as they are, anything else as text. */
 import { fenced } from '../parts/attached';
 import type { Part } from './content';
 
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
-const MOST_IMAGE_BYTES = 4 * 1024 * 1024;
+const PDF = 'application/pdf';
+const MOST_FILE_BYTES = 4 * 1024 * 1024;
 const MOST_TEXT_BYTES = 512 * 1024;
 
 /** The server reads messages of up to 8 MiB; pictures are sent as base64. */
@@ -42,7 +43,7 @@ export function decodeText(name: string, bytes: ArrayBuffer): string {
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new Error(`${name} is neither a text in UTF-8 nor a picture (PNG, JPEG, GIF, WebP)`);
+    throw new Error(`${name} is neither a text in UTF-8 nor a picture (PNG, JPEG, GIF, WebP) nor a PDF`);
   }
   if (text.includes('\0')) throw new Error(`${name} is neither a text nor a picture (PNG, JPEG, GIF, WebP)`);
   return text;
@@ -51,9 +52,13 @@ export function decodeText(name: string, bytes: ArrayBuffer): string {
 export async function attach(file: File): Promise<Attachment> {
   const id = crypto.randomUUID();
   if (IMAGES.includes(file.type)) {
-    if (file.size > MOST_IMAGE_BYTES) throw new Error(`${file.name} is too large; a picture may have 4 MB`);
+    if (file.size > MOST_FILE_BYTES) throw new Error(`${file.name} is too large; a picture may have 4 MB`);
     await checkPicture(file);
     return { id, name: file.name, part: { type: 'image', mediaType: file.type, data: await readBase64(file) } };
+  }
+  if (file.type === PDF) {
+    if (file.size > MOST_FILE_BYTES) throw new Error(`${file.name} is too large; a PDF may have 4 MB`);
+    return { id, name: file.name, part: { type: 'document', mediaType: PDF, name: file.name, data: await readBase64(file) } };
   }
   if (file.size > MOST_TEXT_BYTES) throw new Error(`${file.name} is too large; a text may have 512 KB`);
   const text = decodeText(file.name, await file.arrayBuffer());

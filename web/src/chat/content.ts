@@ -11,6 +11,13 @@ export interface ImagePart {
   data?: string;
   url?: string;
 }
+/** A document such as a PDF, with the name of its file. */
+export interface DocumentPart {
+  type: 'document';
+  mediaType: string;
+  data: string;
+  name?: string;
+}
 export interface ThinkingPart {
   type: 'thinking';
   text: string;
@@ -28,7 +35,7 @@ export interface ResultPart {
   parts: (TextPart | ImagePart)[];
   isError?: boolean;
 }
-export type Part = TextPart | ImagePart | ThinkingPart | CallPart | ResultPart;
+export type Part = TextPart | ImagePart | DocumentPart | ThinkingPart | CallPart | ResultPart;
 
 export interface Usage {
   input: number;

@@ -471,6 +471,7 @@ export type SendEvent = {
 export type SendMessage = {
   text?: string;
   parts?: (Record<string, unknown>)[];
+  options?: Record<string, unknown>;
   onBusy?: 'reject' | 'queue' | 'interrupt' | 'merge';
 };
 

@@ -100,6 +100,7 @@ class CarriedFields(TypedDict, total=False):
     mergedFrom: str
     derivedFrom: list[str]
     branch: str
+    options: dict[str, Any]
 
 
 class StoredMessage(CarriedFields):
@@ -132,6 +133,7 @@ class MessageDraft(TypedDict):
     mergedFrom: NotRequired[str | None]
     derivedFrom: NotRequired[list[str]]
     branch: NotRequired[str]
+    options: NotRequired[dict[str, Any]]
 
 
 class QueuedMessage(RunFields, total=False):
@@ -150,8 +152,8 @@ class QueuedMessage(RunFields, total=False):
     interrupted: bool | None
     pinned: bool
     branch: str | None
-    # It joins the question before it, whose reply was cut.
-    joins: bool
+    joins: bool  # it joins the question before it, whose reply was cut
+    options: dict[str, Any] | None  # of the model, for the reply to this message
 
 
 class Window(TypedDict):
@@ -251,8 +253,7 @@ class PendingReply(TypedDict):
     prefix: str | None
     # Whether the text so far is kept when the reply is cut; None while it is not cut.
     cut: Literal["keep", "discard"] | None
-    # Its tools were started.
-    called: bool
+    called: bool  # its tools were started
     # A person is asked: for permission, or for more than the limit.
     waiting: bool
     # The request that they wait with.
@@ -333,8 +334,7 @@ class Budget(TypedDict):
 
     message: Spent
     thread: Spent
-    # Limits that a person raised.
-    raised: dict[LimitName, float]
+    raised: dict[LimitName, float]  # limits that a person raised
     warned: list[LimitName]
     # How often a person was asked at a limit.
     asked: int

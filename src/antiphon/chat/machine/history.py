@@ -22,7 +22,7 @@ from antiphon.chat.machine.context import (
     new_metrics,
 )
 from antiphon.chat.machine.persistent_map import PersistentMap
-from antiphon.chat.machine.shapes import problem_with_parts
+from antiphon.chat.machine.shapes import problem_with_options, problem_with_parts
 from antiphon.chat.machine.tree import CARRIED, stored_message
 from antiphon.messages import ROLES
 
@@ -44,6 +44,7 @@ _CHECKS: Mapping[str, Callable[[object], bool]] = {
     "copiedFrom": lambda value: isinstance(value, str),
     "mergedFrom": lambda value: isinstance(value, str),
     "branch": lambda value: isinstance(value, str),
+    "options": lambda value: value is not None and problem_with_options(value) is None,
     "derivedFrom": lambda value: isinstance(value, list) and all(isinstance(id, str) for id in value),
 }
 

@@ -53,7 +53,7 @@ from antiphon.chat.machine.validation import other_branches
 from antiphon.chat.machine.windows import pin
 from antiphon.threads.machine.content import RunFields, parts_of
 
-DRAFT_KEYS = ("id", "at", "tags", "key", "source", "usage", "costUsd", "interrupted")
+DRAFT_KEYS = ("id", "at", "tags", "key", "source", "usage", "costUsd", "interrupted", "options")
 
 
 def configure(context: FlowContext, event: Mapping[str, Any]) -> FlowContext:

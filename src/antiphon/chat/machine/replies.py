@@ -28,7 +28,7 @@ from antiphon.chat.machine.events import (
     Timed,
 )
 from antiphon.chat.machine.operations import request_reply
-from antiphon.chat.machine.tree import append
+from antiphon.chat.machine.tree import append, reply_options
 from antiphon.chat.machine.windows import Shift, apply_shift, digest, find_shift, rearm, request_messages, view
 from antiphon.errors import Code
 from antiphon.threads.machine.content import calls_of, text_of
@@ -124,8 +124,10 @@ def reply_input(context: FlowContext) -> dict[str, Any]:
     config = context["config"]
     remaining_usd = limits.remaining_cost(context)
     budgets = [usd for usd in (remaining_usd, config["settings"].get("budgetUsd")) if usd is not None]
+    options = reply_options(context, reply["branch"])
     return {
         **config["settings"],
+        **({"options": {**config["settings"].get("options", {}), **options}} if options else {}),
         **({"budgetUsd": min(budgets)} if budgets else {}),
         "requestId": reply["requestId"],
         "model": config["model"],

@@ -7,6 +7,18 @@ from antiphon.messages import part_from_json
 
 # The fields of a part that must be text if they are there.
 TEXT_FIELDS = ("text", "id", "name", "arguments", "callId", "mediaType", "data", "url", "signature")
+# The options of the model that a message may have for its reply.
+MESSAGE_OPTIONS = ("temperature", "maxTokens", "stop", "thinking", "output")
+
+
+def problem_with_options(options: object) -> str | None:
+    """Return why options are not those of a message, or None; tools are those of the whole chat."""
+    if options is None:
+        return None
+    if not isinstance(options, Mapping):
+        return f"options is {options!r}; it must be an object"
+    unknown = next((key for key in options if key not in MESSAGE_OPTIONS), None)
+    return None if unknown is None else f"a message has no option {unknown!r}; known: {', '.join(MESSAGE_OPTIONS)}"
 
 
 def problem_with_parts(parts: Any) -> str | None:

@@ -6,7 +6,7 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from antiphon.chat.machine.context import (
     CarriedFields,
@@ -34,6 +34,7 @@ CarriedKey = Literal[
     "mergedFrom",
     "derivedFrom",
     "branch",
+    "options",
 ]
 # The fields that a message takes over from its draft.
 CARRIED: tuple[CarriedKey, ...] = get_args(CarriedKey)
@@ -122,6 +123,13 @@ def last_question(context: FlowContext) -> str | None:
     """Return the last message of the user on the current branch."""
     path = walk(context["messages"], head_of(context))
     return next((message["id"] for message in path if message["role"] == "user"), None)
+
+
+def reply_options(context: FlowContext, branch: str) -> dict[str, Any]:
+    """Return the options of the last question of a branch, which hold for its reply alone."""
+    path = walk(context["messages"], head_of(context, branch))
+    question = next((message for message in path if message["role"] == "user"), None)
+    return question.get("options", {}) if question else {}
 
 
 def head_of(context: FlowContext, branch: str | None = None) -> str | None:

@@ -9,7 +9,7 @@ from antiphon.chat.machine.limits import LIMITS, describe_limit, format_number, 
 from antiphon.chat.machine.merging import PICKS, STRATEGIES, sides, unresolved_conflicts
 from antiphon.chat.machine.permissions import are_tools_running, permissions
 from antiphon.chat.machine.settings import event_settings, problem_with
-from antiphon.chat.machine.shapes import problem_with_parts
+from antiphon.chat.machine.shapes import problem_with_options, problem_with_parts
 from antiphon.chat.machine.tree import head_of, last_question, turn_at
 from antiphon.messages import ROLES
 from antiphon.threads.machine.content import calls_of
@@ -64,7 +64,11 @@ def _content(context: FlowContext, event: FlowRequest) -> str | None:
         return f"tags are {tags!r}; known: {', '.join(TAGS)}"
     if not isinstance(event.get("text") or "", str):
         return f"text is {event['text']!r}; it must be a text"
-    return _id(context, event) or problem_with_parts(event.get("parts") or ())
+    return (
+        problem_with_options(event.get("options"))
+        or _id(context, event)
+        or problem_with_parts(event.get("parts") or ())
+    )
 
 
 def _id(context: FlowContext, event: FlowRequest) -> str | None:

@@ -6,9 +6,9 @@ from typing import Any
 
 from antiphon.chat.record import attempt_of, denials_in
 from antiphon.cli.chat.limits import LimitDecision
+from antiphon.cli.chat.outgoing import message_parts, new_chat_settings
 from antiphon.cli.chat.printer import ReplyPrinter
 from antiphon.cli.chat.reply_stats import ReplyStats
-from antiphon.cli.default_model import settings_for
 from antiphon.cli.permission_prompt import TOO_LATE, PermissionDecision
 from antiphon.cli.render.plain import TextView
 from antiphon.cli.render.refresh import auto_refresh
@@ -18,7 +18,6 @@ from antiphon.threads.errors import NothingSaid, PlanOpen, Refused, UnknownReque
 from antiphon.threads.kinds import Json, Record
 
 CHAT = "chat"
-WITHOUT_IMAGES = "local:"  # models of this provider are loaded without their part for pictures
 RESUMING = "the process of this reply was lost; continuing it"
 Listener = Callable[[Activity], None]
 
@@ -44,6 +43,7 @@ class ChatClient:
         self._window = as_client(app)  # of the server that runs the chat, which outlives this window
         if self._window is not None:
             self._window.on_restart = view.line
+        self.first_options: Mapping[str, Any] = {}  # of the model, for the first message alone
         self._after: int | str = 0  # the cursor of the activity that was printed last
         self._is_stopping = False  # asked for while the reply may not have begun yet
 
@@ -52,34 +52,21 @@ class ChatClient:
         """True if a server runs the chat, which goes on without this window."""
         return hasattr(self.app, "connection")
 
-    async def say(self, text: str) -> ReplyStats:
+    async def say(self, text: str, attached: Sequence[Mapping[str, Any]] = ()) -> ReplyStats:
         """Send a message, with what is attached to it, and print the reply."""
         self._is_stopping = False
-        parts = self._parts(text)
+        parts = message_parts(self.config["model"], text, [*self._attached, *attached])
         if self.thread is None:
-            self.thread = await self.app.threads.create(CHAT, **{**settings_for(self.config["model"]), **self.config})
+            self.thread = await self.app.threads.create(CHAT, **new_chat_settings(self.config))
         try:
-            receipt = await self.app.threads.say(self.thread, text, parts=parts)
+            receipt = await self.app.threads.say(self.thread, text, parts=parts, options=self.first_options or None)
         except PlanOpen as error:
             raise _planned(error) from error
         self._attached = ()
+        self.first_options = {}
         if self._is_stopping:
             await self.stop()
         return await self._print(receipt.seq - 1)
-
-    def _parts(self, text: str) -> list[Mapping[str, Any]] | None:
-        """Return the parts of a message that has attachments; raise `Refused` if the model takes no pictures."""
-        if not self._attached:
-            return None
-        model = self.config["model"]
-        if model.startswith(WITHOUT_IMAGES) and any(part["type"] == "image" for part in self._attached):
-            raise Refused(f"{model} takes no pictures; choose another model with -m")
-        parts: list[Mapping[str, Any]] = [{"type": "text", "text": text}] if text else []
-        for part in self._attached:
-            # Some formats join texts as they are.
-            is_joined = bool(parts) and part["type"] == "text"
-            parts.append({**part, "text": f"\n\n{part['text']}"} if is_joined else part)
-        return parts
 
     async def answer(self, stats: ReplyStats, decision: PermissionDecision | LimitDecision) -> ReplyStats:
         """Answer a request for permission, or the question at a limit, and print what follows."""

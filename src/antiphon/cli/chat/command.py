@@ -39,14 +39,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("-m", "--model", metavar="MODEL", help="model, for example anthropic:claude-sonnet-5-5, or an alias")
     thread = parser.add_mutually_exclusive_group()
     thread.add_argument("-c", "--continue", dest="last", action="store_true", help="continue the last conversation")
-    thread.add_argument("--thread", metavar="ID", help=f"continue a conversation: {ID_HELP}")
+    thread.add_argument("--thread", "--cid", metavar="ID", help=f"continue a conversation: {ID_HELP}")
     _add_question(parser.add_argument_group("question"))
     _add_answer(parser.add_argument_group("answer"))
     _add_limits(parser.add_argument_group("tools and limits"))
     group = parser.add_argument_group("store and server")
     storing = group.add_mutually_exclusive_group()
     add_store(storing)
-    storing.add_argument("--no-store", action="store_true", help="store nothing; what is said is lost at the end")
+    storing.add_argument("-n", "--no-store", action="store_true", help="store nothing; what is said is lost at the end")
     add_server(group)
 
 
@@ -68,7 +68,7 @@ def _add_answer(group: argparse._ArgumentGroup) -> None:
     form.add_argument("--schema", metavar="SCHEMA", help="answer as JSON: a schema, or fields like 'name, age int'")
     form.add_argument("--schema-multi", metavar="SCHEMA", help="answer as JSON, with a list of such values as items")
     form.add_argument("-x", "--extract", action="store_true", help="print only the first code block")
-    form.add_argument("--extract-last", action="store_true", help="print only the last code block")
+    form.add_argument("--extract-last", "--xl", action="store_true", help="print only the last code block")
     add = group.add_argument
     add("--no-stream", action="store_true", help="print the answer when it is complete")
     add("-u", "--usage", action="store_true", help="print tokens and cost to standard error")
@@ -119,19 +119,18 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_continued(options: argparse.Namespace) -> None:
-    """Raise `UsageError` if a conversation is continued with an option that only a new one takes."""
+    """Raise `UsageError` if a conversation is continued with what only a new one, or only a question, takes."""
+    if not (options.last or options.thread is not None):
+        return
     request = options.request
-    used = {
-        "--system": request.system is not None,
-        "--schema": request.answer.schema is not None,
-        "-o": bool(request.settings),
-    }
-    flag = next((flag for flag, is_used in used.items() if is_used), None)
-    if flag is not None and (options.last or options.thread is not None):
-        origin = f" (of the template {options.template!r})" if options.template is not None else ""
+    origin = f" (of the template {options.template!r})" if options.template is not None else ""
+    if request.system is not None:
         raise UsageError(
-            f"{flag}{origin} is for new conversations; remove it, or start a new one without -c and --thread"
+            f"--system{origin} is for new conversations; remove it, or start a new one without -c and --thread"
         )
+    if request.settings and request.text is None:
+        flag = "--schema" if request.answer.schema is not None else "-o"
+        raise UsageError(f"{flag}{origin} with -c or --thread is for one question; pass a PROMPT")
 
 
 def _check_storing(options: argparse.Namespace) -> None:

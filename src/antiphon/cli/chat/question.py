@@ -5,10 +5,11 @@ import asyncio
 import sys
 
 from antiphon.cli.chat.answer import form_answer
+from antiphon.cli.chat.model import choose_chat_model
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.chat.session import chat_view, open_chat
 from antiphon.cli.chat.terminal import Terminal
-from antiphon.cli.default_model import choose_model, describe
+from antiphon.cli.default_model import ModelChoice, describe
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED, print_error, print_note
 from antiphon.cli.input.lines import TerminalLines
 from antiphon.cli.input.signals import Signals
@@ -21,13 +22,12 @@ EXIT_CODES = {"completed": DONE, "stopped": INTERRUPTED}
 
 def ask_question(options: argparse.Namespace, question: str) -> int:
     """Ask one question and return the exit code."""
-    return asyncio.run(_ask(options, question))
+    return asyncio.run(_ask(options, question, choose_chat_model(options)))
 
 
-async def _ask(options: argparse.Namespace, question: str) -> int:
+async def _ask(options: argparse.Namespace, question: str, choice: ModelChoice) -> int:
     view = chat_view(options, is_question=True)
     output = JsonOutput(sys.stdout) if options.json else None
-    choice = choose_model(options.model)
     opened = open_chat(options, choice, view, output.activity if output else None)
     async with opened as client:
         if options.model is None:

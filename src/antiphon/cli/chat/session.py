@@ -38,7 +38,8 @@ async def open_chat(
         "consent": {"mode": options.mode or user_config.get(CHAT, "mode") or "ask"},
         **_limits(options, user_config.get(CHAT, "max-cost")),
     }
-    if options.request.settings:
+    continues = options.last or options.thread is not None
+    if options.request.settings and not continues:
         config["settings"] = {"options": dict(options.request.settings)}
     async with open_chat_window(options, stays=stays) as (window, tools, problems):
         if options.mcp is not None:
@@ -46,6 +47,7 @@ async def open_chat(
         for problem in problems:
             view.line(problem, "error")
         client = ChatClient(window, view, config, listener, options.request.parts)
+        client.first_options = options.request.settings if continues else {}
         await _continue(options, client, choice.reference if options.model else None)
         await _set_limits(client, _limits(options))
         if client.thread is not None and options.mode is not None:

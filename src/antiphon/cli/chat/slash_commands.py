@@ -164,7 +164,7 @@ async def _editor(terminal: Terminal, words: Words) -> None:
     if not text:
         raise Refused("nothing to send; the text was empty")
     terminal.view.markdown("\n".join(f"> {line}" for line in text.split("\n")))
-    await terminal.converse(terminal.client.say(text))
+    await terminal.say(text)
 
 
 async def _keys(terminal: Terminal, words: Words) -> None:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from antiphon.cli.argument_edits import tool_schema
 from antiphon.cli.chat.client import ChatClient
 from antiphon.cli.chat.limits import LimitDecision, ask_limit, reached_line, unattended_line
+from antiphon.cli.chat.mentions import attach_mentions
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.frame import PROBLEMS, error_text
 from antiphon.cli.input.lines import Interrupted, LineInput
@@ -64,13 +65,20 @@ class Terminal:
                 if COMMAND.match(text):
                     await command(self, text)
                 elif text:
-                    await self.converse(self.client.say(text))
+                    await self.say(text)
             except Quit:
                 return
             except WaitAbandoned:
                 self.view.line(NOT_STOPPED, "error")
             except PROBLEMS as problem:
                 self.view.line(error_text(problem), "error")
+
+    async def say(self, text: str) -> None:
+        """Send a message with the files that it names, after a line that lists them, and print the reply."""
+        message = attach_mentions(text)
+        if message.names:
+            self.view.line(f"attached: {', '.join(message.names)}")
+        await self.converse(self.client.say(message.text, message.parts))
 
     async def wait(self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for work; Ctrl-C stops the reply."""

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
+from antiphon.cli.db.roots import confirm
 from antiphon.cli.frame import DONE, FAILED, CliCommand, UsageError, print_error, print_lines
 from antiphon.cli.options import Subcommands, positive_int, run_subcommand, store_file
 from antiphon.cli.render.units import format_time
-from antiphon.cli.roots import confirm
 from antiphon.paths import server_folder
 from antiphon.server.audit import read_audit
 from antiphon.server.tokens import SCOPES, TokenError, TokenFile, TokenRecord

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from antiphon.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from antiphon.messages import AttachedDocument, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from antiphon.providers.base import Request
 from antiphon.providers.formats.anthropic_decoder import AnthropicDecoder
 from antiphon.providers.formats.families import claude_settings
@@ -14,6 +14,7 @@ from antiphon.providers.formats.schema import close_schema
 VERSION = "2023-06-01"
 EPHEMERAL = {"type": "ephemeral"}
 MAX_CACHE_MARKS = 4
+MAX_TITLE = 500
 
 
 class AnthropicWire:
@@ -88,8 +89,11 @@ def _block(part: Part) -> dict[str, Any]:
         case Text(text):
             return {"type": "text", "text": text}
         case Image(media_type, data, url):
-            source = {"type": "base64", "media_type": media_type, "data": data}
+            source = _inline(media_type, data)
             return {"type": "image", "source": source if url is None else {"type": "url", "url": url}}
+        case AttachedDocument(media_type, data, title):
+            titled = {} if title is None else {"title": title[:MAX_TITLE]}
+            return {"type": "document", "source": _inline(media_type, data), **titled}
         case Thinking(_, signature, True):
             return {"type": "redacted_thinking", "data": signature}
         case Thinking(text, signature):
@@ -99,6 +103,10 @@ def _block(part: Part) -> dict[str, Any]:
         case ToolResult(call_id, parts, is_error):
             block = {"type": "tool_result", "tool_use_id": _id(call_id), "content": _result_blocks(parts)}
             return block | {"is_error": True} if is_error else block
+
+
+def _inline(media_type: str, data: str | None) -> dict[str, Any]:
+    return {"type": "base64", "media_type": media_type, "data": data}
 
 
 def _result_blocks(parts: Iterable[Text | Image]) -> list[dict[str, Any]]:

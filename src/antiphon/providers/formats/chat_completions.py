@@ -4,14 +4,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from antiphon.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from antiphon.messages import AttachedDocument, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from antiphon.providers.base import Request
+from antiphon.providers.documents import replace_documents
 from antiphon.providers.formats.chat_decoder import ChatDecoder
 from antiphon.providers.formats.families import effort_of
 from antiphon.providers.formats.history import normalize_history, portable_id, system_messages
 from antiphon.providers.formats.schema import close_schema, is_strict
 
 ANSWER_SCHEMA = "json_schema"
+UNNAMED = "document.pdf"  # the format requires a name
 
 
 def plain_settings(model: str, request: Request) -> dict[str, Any]:
@@ -43,6 +45,8 @@ class Dialect:
     # The reply ends with `[DONE]`; otherwise a finish reason is enough.
     needs_done: bool = True
     cache_key: bool = True
+    # Documents such as PDFs may be parts of messages.
+    takes_documents: bool = True
     # Temperature and reasoning effort, as far as the model supports them.
     settings: Callable[[str, Request], dict[str, Any]] = plain_settings
 
@@ -82,7 +86,8 @@ class ChatWire:
 def chat_body(dialect: Dialect, model: str, request: Request) -> dict[str, Any]:
     """Return the body of a request."""
     messages = [_system(message) for message in system_messages(request.messages)]
-    for message in normalize_history(request.messages, dialect.name):
+    history = request.messages if dialect.takes_documents else map(replace_documents, request.messages)
+    for message in normalize_history(history, dialect.name):
         messages += _turn(dialect, message)
     body: dict[str, Any] = {"model": model, "messages": messages, "stream": True}
     if dialect.asks_for_usage:
@@ -165,12 +170,15 @@ def _content(parts: Iterable[Part]) -> str | list[dict[str, Any]]:
     parts = list(parts)
     if all(isinstance(part, Text) for part in parts):
         return "".join(part.text for part in parts if isinstance(part, Text))
-    return [_content_part(part) for part in parts if isinstance(part, Text | Image)]
+    return [_content_part(part) for part in parts if isinstance(part, Text | Image | AttachedDocument)]
 
 
-def _content_part(part: Text | Image) -> dict[str, Any]:
+def _content_part(part: Text | Image | AttachedDocument) -> dict[str, Any]:
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
+    if isinstance(part, AttachedDocument):
+        file_data = f"data:{part.media_type};base64,{part.data}"
+        return {"type": "file", "file": {"filename": part.name or UNNAMED, "file_data": file_data}}
     return {"type": "image_url", "image_url": {"url": part.url or f"data:{part.media_type};base64,{part.data}"}}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from antiphon.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from antiphon.messages import AttachedDocument, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from antiphon.providers.base import Request
 from antiphon.providers.formats.families import gemini_thinking
 from antiphon.providers.formats.google_decoder import GENERATED_ID, GoogleDecoder
@@ -86,6 +86,8 @@ def _part(part: Part, names: Mapping[str, str]) -> dict[str, Any]:
         case Image(media_type, data, url):
             if url is not None:
                 return {"fileData": {"mimeType": media_type, "fileUri": url}}
+            return {"inlineData": {"mimeType": media_type, "data": data}}
+        case AttachedDocument(media_type, data):
             return {"inlineData": {"mimeType": media_type, "data": data}}
         case Thinking(text, signature):
             # A signature without reasoning came with an empty text, and is sent back with one.

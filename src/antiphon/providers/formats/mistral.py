@@ -13,5 +13,6 @@ MISTRAL = ChatWire(
         # Usage is always sent.
         asks_for_usage=False,
         replays_thoughts=True,
+        takes_documents=False,
     )
 )

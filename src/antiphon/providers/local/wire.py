@@ -9,6 +9,7 @@ from typing import Any
 
 from antiphon.messages import Image, Message, Part, Text, ToolCall, ToolResult
 from antiphon.providers.base import Request, Tool
+from antiphon.providers.documents import replace_documents
 from antiphon.providers.formats.chat_completions import Dialect, chat_body
 from antiphon.providers.formats.chat_decoder import ChatDecoder
 from antiphon.providers.formats.history import normalize_history, system_messages
@@ -27,7 +28,9 @@ UNSEEN = "[an image that this model cannot see]"
 FILE_MAX_TOKENS = 2048
 # Progress events while the prompt is processed, between which a cancellation is noticed.
 PROGRESS: Mapping[str, Any] = {"return_progress": True}
-DIALECT = Dialect(NAME, max_tokens="max_tokens", id_pattern=r"\S{1,64}", id_length=40, cache_key=False)
+DIALECT = Dialect(
+    NAME, max_tokens="max_tokens", id_pattern=r"\S{1,64}", id_length=40, cache_key=False, takes_documents=False
+)
 
 
 class LocalWire:
@@ -105,7 +108,7 @@ def _constrain(
 def turns(messages: tuple[Message, ...]) -> list[dict[str, str]]:
     """Return the conversation as text, with consecutive messages of one role merged, as the model was trained."""
     texts: list[tuple[str, str]] = [(message.role, message.text) for message in system_messages(messages)]
-    for message in normalize_history(messages, NAME):
+    for message in normalize_history(map(replace_documents, messages), NAME):
         # The model knows no tool role: results are sent as the user.
         sender = "user" if message.role == "tool" else message.role
         texts.append((sender, "\n".join(filter(None, map(_part_text, message.parts)))))

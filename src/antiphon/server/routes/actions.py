@@ -49,7 +49,12 @@ async def send_message(request: Request, context: Context, id: ThreadId, key: Ke
     if ("text" in body) == ("parts" in body):
         raise ProblemError("bad_body", "body: send either text or parts", path="text")
     receipt = await context.app.threads.say(
-        id, body.get("text", ""), parts=body.get("parts"), id=letter_id(key), on_busy=body.get("onBusy")
+        id,
+        body.get("text", ""),
+        parts=body.get("parts"),
+        options=body.get("options"),
+        id=letter_id(key),
+        on_busy=body.get("onBusy"),
     )
     return receipt_response(id, receipt)
 

@@ -72,6 +72,15 @@ class ImageBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class FileBlock:
+    """A file that was attached, such as a PDF."""
+
+    name: str
+    media_type: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
 class Bar:
     """A score from 0 to 100, drawn."""
 
@@ -102,7 +111,9 @@ class Turn:
     color: str | None = None
 
 
-Block = Heading | Words | Note | Strong | Quote | CodeBlock | Folded | ImageBlock | Table | GraphBlock | Turn
+Block = (
+    Heading | Words | Note | Strong | Quote | CodeBlock | Folded | ImageBlock | FileBlock | Table | GraphBlock | Turn
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from antiphon.threads.export.document import (
     Cell,
     CodeBlock,
     Document,
+    FileBlock,
     Folded,
     Heading,
     ImageBlock,
@@ -24,6 +25,7 @@ from antiphon.threads.export.graph import GraphBlock, graph_svg
 
 CODE = re.compile(r"^```[^\n`]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 PICTURE = re.compile(r"image/(png|jpeg|gif|webp)")
+PDF = "application/pdf"
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
 COLOR = re.compile(r"#[0-9a-fA-F]{3,8}|[a-zA-Z]{3,30}")
 # Whatever is in a conversation, the page loads nothing and runs nothing.
@@ -97,6 +99,8 @@ def _block(block: Block) -> Iterator[str]:
             yield f"<details><summary>{escape(summary)}</summary><p>{escape(text)}</p></details>\n"
         case ImageBlock():
             yield _image(block)
+        case FileBlock():
+            yield _file(block)
         case Table():
             yield _table(block)
         case GraphBlock():
@@ -139,6 +143,14 @@ def _cell(cell: Cell) -> str:
         color = cell.color if COLOR.fullmatch(cell.color) else "#888888"
         return f'<span class="bar" style="width: {cell.score * 2:g}px; background: {color}"></span>'
     return escape(cell)
+
+
+def _file(file: FileBlock) -> str:
+    name = escape(file.name)
+    if file.media_type == PDF and BASE64.fullmatch(file.data):
+        data = "".join(file.data.split())
+        return f'<p>Attached: <a download="{name}" href="data:{PDF};base64,{data}">{name}</a></p>\n'
+    return f"<p>[{escape(file.media_type)}: {name}]</p>\n"
 
 
 def _image(image: ImageBlock) -> str:

@@ -9,6 +9,7 @@ from antiphon.threads.export.document import (
     Cell,
     CodeBlock,
     Document,
+    FileBlock,
     Folded,
     Heading,
     ImageBlock,
@@ -57,6 +58,8 @@ def _block(block: Block) -> Iterator[str]:
             yield from (f"<details><summary>{summary}</summary>", "", *_fenced(text), "", "</details>", "")
         case ImageBlock(media_type, _, url):
             yield from (f"![{media_type}]({url or 'inline'})", "")
+        case FileBlock(name, media_type):
+            yield from (f"*Attached: {_one_line(name)} ({media_type})*", "")
         case Table():
             yield from (*_table(block), "")
         case GraphBlock(_, rows):

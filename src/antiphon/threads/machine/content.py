@@ -28,6 +28,15 @@ class ImagePart(TypedDict):
     url: NotRequired[str]
 
 
+class DocumentPart(TypedDict):
+    """A document such as a PDF in a message, as JSON, with the name of its file."""
+
+    type: Literal["document"]
+    mediaType: str
+    data: str
+    name: NotRequired[str]
+
+
 class ThinkingPart(TypedDict):
     """The thinking of a model, as JSON."""
 
@@ -56,7 +65,7 @@ class ResultPart(TypedDict):
     isError: NotRequired[bool]
 
 
-PartJson = TextPart | ImagePart | ThinkingPart | CallPart | ResultPart
+PartJson = TextPart | ImagePart | DocumentPart | ThinkingPart | CallPart | ResultPart
 """A part of a message, as JSON."""
 
 

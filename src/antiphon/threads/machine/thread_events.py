@@ -40,6 +40,7 @@ class ContentMessage(RunFields, total=False):
     tags: list[Literal["REQUIRED", "PRESERVED", "DROPPABLE"]] | None
     key: str | None
     pinned: bool
+    options: dict[str, Any] | None
     # Of a run:
     plan: dict[str, Any] | None
     agentName: str | None

@@ -12,7 +12,7 @@ import pytest
 
 from antiphon import register_codec
 from antiphon.chart import codecs
-from antiphon.cli.db import NO_PERMISSIONS
+from antiphon.cli.db.command import NO_PERMISSIONS
 from antiphon.cli.main import main
 from antiphon.paths import store_path
 from antiphon.runtime.errors import StoreError, Undecodable

@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from antiphon.app import accept_replay
-from antiphon.cli.compact import add_compact
+from antiphon.cli.db.compact import add_compact
+from antiphon.cli.db.replay import add_machines, add_replay, load_all
+from antiphon.cli.db.roots import add_roots, find_latest_root
 from antiphon.cli.frame import FAILED, UsageError, print_error, print_lines
 from antiphon.cli.options import LAST, TREE_HELP, Subcommands, existing_store, run_subcommand
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import format_time
-from antiphon.cli.replay import add_machines, add_replay, load_all
-from antiphon.cli.roots import add_roots, find_latest_root
 from antiphon.runtime.errors import RuntimeFault, StoreError
 from antiphon.runtime.quarantine import Quarantine, offline_quarantine
 from antiphon.stores import maintenance

@@ -10,13 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
+from antiphon.cli.db.repairs import add_repairs, run_on_tree
 from antiphon.cli.exports import refuse_existing
 from antiphon.cli.frame import DONE, FAILED, CliCommand, UsageError, print_error, print_lines
 from antiphon.cli.options import Subcommands, existing_store, store_file
 from antiphon.cli.render.progress import Progress
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import format_size, format_time, plural
-from antiphon.cli.repairs import add_repairs, run_on_tree
 from antiphon.runtime.errors import StoreError
 from antiphon.stores import archive, maintenance
 from antiphon.stores.access import atomic_file

@@ -129,7 +129,7 @@ def test_a_tree_whose_steps_replay_differently_is_accepted_with_the_machine_that
     run(path, load, machine(lambda context, event: {"n": 50}))
     module = """
         from antiphon import assign
-        from tests.cli.test_repairs import machine
+        from tests.cli.db.test_repairs import machine
         changed = machine(lambda context, event: {"n": 50})
     """
     (tmp_path / "changed_machine.py").write_text(textwrap.dedent(module))

@@ -1,0 +1,1 @@
+"""The command `antiphon db`: maintenance of the store."""
