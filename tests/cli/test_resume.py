@@ -82,7 +82,10 @@ def test_a_run_that_was_killed_while_it_asked_is_listed_and_asks_again(store, tm
     (row,) = listed()
 
     assert (row["status"], row["waiting"], row["next"]) == ("interrupted", "permission", f"antiphon resume {row['id']}")
+    for command in ("ps", "runs", "threads"):
+        assert "interrupted (permission)" in antiphon(command).stdout
     with Screen("resume", row["id"][:6], columns=100) as screen:
+        screen.until("Write (interrupted (permission)); antiphon run --resume")
         screen.until(ASKED)
         screen.type("a")
         assert screen.end()[1] == 0

@@ -8,7 +8,7 @@ import asyncio
 import sys
 
 from antiphon.cli.frame import CliCommand
-from antiphon.cli.lookup import UNFINISHED, find_thread, latest_with
+from antiphon.cli.lookup import UNFINISHED, find_thread, latest_with, settle, short_id, status_text
 from antiphon.cli.main import dispatch
 from antiphon.cli.options import ID_HELP, add_no_server, add_store
 from antiphon.cli.render.plain import write
@@ -41,23 +41,27 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Continue a thread by the command of its kind, or show it if it has ended."""
-    view = asyncio.run(_find(options))
+    view, id = asyncio.run(_find(options))
     words = _words(view)
     title = clip(sanitize_line(view.title), MOST_TITLE)
-    write(sys.stderr, f"{view.kind or 'chat'} {view.id}: {title} ({view.status}); antiphon {' '.join(words)}\n")
+    command = " ".join(words).replace(view.id, id)
+    write(sys.stderr, f"{view.kind or 'chat'} {id}: {title} ({status_text(view)}); antiphon {command}\n")
     store = [] if options.store is None else ["--store", str(options.store)]
     is_shown = words[1] == "show"
     return dispatch(words[0], [*words, *store, *(["--no-server"] if options.no_server and not is_shown else [])])
 
 
-async def _find(options: argparse.Namespace) -> ThreadView:
+async def _find(options: argparse.Namespace) -> tuple[ThreadView, str]:
+    """Return the thread to continue, as lists show it, and the short form of its id."""
     async with open_records(options) as library:
         if options.id is not None:
-            return (await library.read(await find_thread(library, options.id))).view
-        views = await _latest_unfinished(library) or await library.latest(1)
+            views = [(await library.read(await find_thread(library, options.id))).view]
+        else:
+            views = await _latest_unfinished(library) or await library.latest(1)
         if not views:
             raise UnknownThread(NONE)
-        return views[0]
+        (view,) = settle(views, library)
+        return view, await short_id(library, view.id)
 
 
 async def _latest_unfinished(library: AnyLibrary) -> list[ThreadView]:

@@ -13,6 +13,7 @@ from antiphon.cli.frame import DONE
 from antiphon.cli.input.opening import open_lines
 from antiphon.cli.input.signals import Signals
 from antiphon.cli.input.waiting import WaitAbandoned
+from antiphon.cli.lookup import short_id
 from antiphon.cli.render.units import plural
 from antiphon.threads.kinds import Json
 
@@ -59,7 +60,8 @@ async def _greet(terminal: Terminal, choice: ModelChoice) -> None:
     await terminal.wait(client.follow_running())
     record = await terminal.wait(client.read())
     terminal.branch = record.content["branch"]
-    view.line(f"continuing “{record.view.title}” ({plural(record.view.turns, 'turn')}, {record.view.id})")
+    id = await terminal.wait(short_id(client.app.library, record.view.id))
+    view.line(f"continuing “{record.view.title}” ({plural(record.view.turns, 'turn')}, {id})")
     for message in branch_path(record.content)[-2:]:
         for part in message["parts"]:
             if part["type"] == "text":
