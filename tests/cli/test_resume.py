@@ -146,6 +146,32 @@ def test_without_an_id_the_last_unfinished_one_comes_before_a_later_one_that_is_
     assert antiphon("resume", "--no-server").stderr.startswith(f"debate {debate}: ")
 
 
+def test_of_several_unfinished_ones_the_user_chooses(store):
+    async def make():
+        async with App(store) as app:
+            for topic in ("Roses or tulips?", TOPIC, "Cats or dogs?"):
+                debate = await app.threads.create("debate", topic=topic, models=["scripted:debate"])
+                await app.threads.start(debate)
+                await app.threads.pause(debate)
+                await app.threads.until_idle(debate)
+
+    asyncio.run(make())
+    with Screen("resume", columns=100) as screen:
+        screen.until_shown("Enter opens")
+        rows = screen.until_shown("search: ")
+        screen.press(b"\x1b")
+        screen.until("antiphon resume: interrupted")
+        assert screen.end()[1] == 130
+    with Screen("resume", columns=100) as screen:
+        screen.until_shown("search: ")
+        screen.press(b"tulips")
+        screen.wait(lambda: not screen.rows_with("Cats or dogs?"))
+        screen.press(b"\r")
+        screen.until(": Roses or tulips? (paused); antiphon debate --resume ")
+
+    assert sum("debate  paused" in row for row in rows) == 3
+
+
 def test_where_nothing_was_stored_there_is_nothing_to_resume(store):
     async def make():
         async with App(store):

@@ -62,6 +62,8 @@ def settle(views: list[ThreadView], library: AnyLibrary) -> list[ThreadView]:
 
 def status_text(view: ThreadView) -> str:
     """Return the status of a thread for a list, with what it waits for, or waited for when its process was lost."""
+    if (view.kind, view.status) == PAUSED:
+        return "paused"
     return f"{view.status} ({view.waiting.replace('_', ' ')})" if view.waiting else view.status
 
 

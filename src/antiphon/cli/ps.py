@@ -13,7 +13,7 @@ from antiphon.cli.frame import CliCommand, print_lines
 from antiphon.cli.lookup import UNFINISHED, latest_with, next_command, settle, short_ids, status_text
 from antiphon.cli.options import add_json, add_server, add_store, existing_store, positive_int
 from antiphon.cli.records import print_json, with_library
-from antiphon.cli.render.text_width import clip, sanitize_line, width
+from antiphon.cli.render.text_width import clip, sanitize_line, table_lines, width
 from antiphon.cli.render.units import format_age
 from antiphon.cli.windows.types import AnyLibrary
 from antiphon.client import local, starting
@@ -86,7 +86,7 @@ async def _list(library: AnyLibrary, options: argparse.Namespace) -> int:
         return print_json([row.to_json(now) for row in rows])
     if not rows:
         return print_lines([EMPTY])
-    return print_lines(_table([HEADINGS, *_fitting_cells(rows, now)]))
+    return print_lines(table_lines([HEADINGS, *_fitting_cells(rows, now)]))
 
 
 def _fitting_cells(rows: Sequence[_Row], now: int) -> list[tuple[str, ...]]:
@@ -94,7 +94,7 @@ def _fitting_cells(rows: Sequence[_Row], now: int) -> list[tuple[str, ...]]:
     cells = [row.cells(now) for row in rows]
     if not sys.stdout.isatty():
         return cells
-    excess = max(map(width, _table([HEADINGS, *cells]))) - shutil.get_terminal_size().columns
+    excess = max(map(width, table_lines([HEADINGS, *cells]))) - shutil.get_terminal_size().columns
     most_title = max(width(row[HEADINGS.index("TITLE")]) for row in cells) - max(0, excess)
     return [row.cells(now, max(FEWEST_TITLE, most_title)) for row in rows]
 
@@ -109,15 +109,6 @@ async def _windows(options: argparse.Namespace) -> Mapping[str, int] | None:
     except (starting.LocalServerError, OSError, EOFError, ValueError, TimeoutError):
         return None
     return None if status != 200 or body is None else body["windows"]
-
-
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Format rows as columns that are as wide as their widest cells."""
-    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell + " " * (cells - width(cell)) for cell, cells in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
 
 
 COMMAND = CliCommand(
