@@ -1,5 +1,6 @@
 """The root of the command line."""
 
+import io
 import os
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import sys
 import pytest
 
 from antiphon.cli.main import main
+from tests.fixtures.chats import script
 
 
 @pytest.mark.parametrize(
@@ -27,6 +29,32 @@ def test_an_unknown_option_is_reported_with_the_usage_of_its_command(words, comm
     assert ended.value.code == 2
     assert f"antiphon {command} [-h]" in err
     assert f"antiphon {command}: error: unrecognized arguments: --nonsense" in err
+
+
+@pytest.mark.parametrize(
+    ("word", "advice"),
+    [
+        ("chta", "did you mean: antiphon chat? antiphon --help lists all"),
+        ("thread", "did you mean: antiphon threads? antiphon --help lists all"),
+        ("xyzzy", 'antiphon --help lists all, antiphon chat "…" asks a question'),
+        ("", 'antiphon --help lists all, antiphon chat "…" asks a question'),
+    ],
+)
+def test_an_unknown_command_is_reported_with_the_nearest_one(word, advice, capsys):
+    code = main([word, "-m", "scripted:chat"])
+
+    assert (code, capsys.readouterr().err) == (2, f"antiphon: unknown command {word!r}; {advice}\n")
+
+
+def test_a_question_without_a_command_is_asked_as_the_chat_does(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("ANTIPHON_STORE", str(tmp_path / "store.db"))
+    monkeypatch.setenv("ANTIPHON_SERVER", "off")
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    model = script(tmp_path, [{"text": "A monoid of endofunctors."}])
+
+    code = main(["What is a monad?", "-m", model])
+
+    assert (code, capsys.readouterr().out) == (0, "A monoid of endofunctors.\n")
 
 
 def test_descriptions_are_wrapped_to_the_width_of_the_terminal(monkeypatch, capsys):

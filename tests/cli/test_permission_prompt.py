@@ -28,7 +28,7 @@ class Terminal:
         self.edited = text
         return self.keys.pop(0)
 
-    def discard(self):
+    def set_aside(self):
         pass
 
     def line(self, text, tone="note"):

@@ -82,7 +82,10 @@ def test_a_run_that_was_killed_while_it_asked_is_listed_and_asks_again(store, tm
     (row,) = listed()
 
     assert (row["status"], row["waiting"], row["next"]) == ("interrupted", "permission", f"antiphon resume {row['id']}")
+    for command in ("ps", "runs", "threads"):
+        assert "interrupted (permission)" in antiphon(command).stdout
     with Screen("resume", row["id"][:6], columns=100) as screen:
+        screen.until("Write (interrupted (permission)); antiphon run --resume")
         screen.until(ASKED)
         screen.type("a")
         assert screen.end()[1] == 0
@@ -141,6 +144,32 @@ def test_without_an_id_the_last_unfinished_one_comes_before_a_later_one_that_is_
 
     assert antiphon("resume", "last").stderr.startswith("chat ")
     assert antiphon("resume", "--no-server").stderr.startswith(f"debate {debate}: ")
+
+
+def test_of_several_unfinished_ones_the_user_chooses(store):
+    async def make():
+        async with App(store) as app:
+            for topic in ("Roses or tulips?", TOPIC, "Cats or dogs?"):
+                debate = await app.threads.create("debate", topic=topic, models=["scripted:debate"])
+                await app.threads.start(debate)
+                await app.threads.pause(debate)
+                await app.threads.until_idle(debate)
+
+    asyncio.run(make())
+    with Screen("resume", columns=100) as screen:
+        screen.until_shown("Enter opens")
+        rows = screen.until_shown("search: ")
+        screen.press(b"\x1b")
+        screen.until("antiphon resume: interrupted")
+        assert screen.end()[1] == 130
+    with Screen("resume", columns=100) as screen:
+        screen.until_shown("search: ")
+        screen.press(b"tulips")
+        screen.wait(lambda: not screen.rows_with("Cats or dogs?"))
+        screen.press(b"\r")
+        screen.until(": Roses or tulips? (paused); antiphon debate --resume ")
+
+    assert sum("debate  paused" in row for row in rows) == 3
 
 
 def test_where_nothing_was_stored_there_is_nothing_to_resume(store):

@@ -53,6 +53,21 @@ def test_conversations_are_listed_the_latest_first(tmp_path, capsys, thread):
     assert "Which cheese? (chat, completed, 1 turn, $0.00; scripted:" in out
 
 
+def test_a_long_id_is_shortened_unless_another_begins_so(store, capsys):
+    async def create():
+        async with App(store) as app:
+            for id in ("aaaaaaaa0000000000000001", "bbbbbbbb0000000000000001", "bbbbbbbb0000000000000002"):
+                await app.threads.create("chat", model="scripted:demo", id=id)
+
+    asyncio.run(create())
+    out = threads(capsys, "list")[1]
+    records = json.loads(threads(capsys, "list", "--json")[1])
+
+    shown = {line.split()[0] for line in out.splitlines()}
+    assert shown == {"aaaaaaaa", "bbbbbbbb0000000000000001", "bbbbbbbb0000000000000002"}
+    assert {len(record["id"]) for record in records} == {24}
+
+
 def test_a_run_is_listed_by_its_task_and_shown_without_harm(tmp_path, capsys, store):
     async def work():
         async with App(store) as app:

@@ -6,8 +6,13 @@ import subprocess
 import sys
 from http.client import HTTPConnection
 
+import pytest
+
+from antiphon.messages import Text, ToolCall, ToolResult, assistant, tool, user
+from antiphon.providers.base import Request, Tool, ToolStart
 from antiphon.testing.fake_llm import SCENARIOS
-from tests.fixtures.providers import CANARY, HELLO, read, run, stand
+from antiphon.testing.fake_llm.scenarios import WORDS
+from tests.fixtures.providers import CANARY, FORMATS, HELLO, read, run, stand
 
 
 def test_it_runs_by_itself_and_tells_what_it_saw():
@@ -48,3 +53,28 @@ def test_an_unknown_path_is_not_served():
             return await read(here.models.open(f"openai+{here.fake.base_url('nobody')}:m"))
 
     assert run(work()).error.code == "9003"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_offered_tools_are_called_one_by_one_in_every_format(format):
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}}
+    tools = tuple(Tool(name, "A tool.", schema) for name in ("first", "second"))
+
+    async def work():
+        called = []
+        messages = [user("Use them")]
+        async with stand() as here:
+            provider = here.open(format, "tools")
+            while True:
+                outcome = await read(provider, Request(tuple(messages), tools=tools))
+                start = next((delta for delta in outcome.deltas if isinstance(delta, ToolStart)), None)
+                if start is None:
+                    return called, outcome.text
+                called.append(start.name)
+                messages.append(assistant("", ToolCall(start.id, start.name, '{"city": "x"}')))
+                messages.append(tool(ToolResult(start.id, (Text("done"),))))
+
+    called, text = run(work())
+
+    assert called == ["first", "second"]
+    assert text == "".join(WORDS)

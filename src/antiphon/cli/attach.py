@@ -6,10 +6,11 @@ Leaving changes nothing: the server goes on with the thread. Requests of the thr
 import argparse
 import asyncio
 import sys
+from dataclasses import replace
 from importlib import import_module
 
 from antiphon.cli.frame import CliCommand
-from antiphon.cli.lookup import CURRENT, LISTS, find_thread, latest_with, next_command
+from antiphon.cli.lookup import CURRENT, LISTS, find_thread, latest_with, next_command, short_id, status_text
 from antiphon.cli.options import ID_HELP, LAST, add_json, add_server, add_store
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import clip, sanitize_line
@@ -45,29 +46,29 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Watch a thread in the screen of its kind."""
-    view, is_unowned = asyncio.run(_find(options))
+    view, id, is_unowned = asyncio.run(_find(options))
     kind = view.kind or "chat"
     if view.status not in CURRENT or is_unowned:
-        command = next_command(view, is_unowned=True)
-        advice = f"continue it with: {command}" if command else f"show it with: antiphon {LISTS[kind]} show {view.id}"
+        command = next_command(replace(view, id=id), is_unowned=True)
+        advice = f"continue it with: {command}" if command else f"show it with: antiphon {LISTS[kind]} show {id}"
         status = "interrupted: no process runs it" if is_unowned and view.status in CURRENT else view.status
-        raise Refused(f"{kind} {view.id} is {status}; {advice}")
+        raise Refused(f"{kind} {id} is {status}; {advice}")
     title = clip(sanitize_line(view.title), MOST_TITLE)
-    write(sys.stderr, f"attached to {kind} {view.id}: {title} ({view.status})\n")
+    write(sys.stderr, f"attached to {kind} {id}: {title} ({status_text(view)})\n")
     code: int = import_module(SCREENS[kind]).attach(options, view.id)
     return code
 
 
-async def _find(options: argparse.Namespace) -> tuple[ThreadView, bool]:
-    """Return the thread to watch, and whether no process has its store."""
+async def _find(options: argparse.Namespace) -> tuple[ThreadView, str, bool]:
+    """Return the thread to watch, the short form of its id, and whether no process has its store."""
     async with open_records(options) as library:
         if options.id != LAST:
-            id = await find_thread(library, options.id)
-            return (await library.read(id)).view, library.is_unowned
-        views = await latest_with(library, CURRENT)
+            views = [(await library.read(await find_thread(library, options.id))).view]
+        else:
+            views = await latest_with(library, CURRENT)
         if not views:
             raise UnknownThread(NONE)
-        return views[0], library.is_unowned
+        return views[0], await short_id(library, views[0].id), library.is_unowned
 
 
 COMMAND = CliCommand(

@@ -3,6 +3,7 @@
 import argparse
 
 from antiphon.cli.frame import CliCommand
+from antiphon.cli.lookup import with_short_ids
 from antiphon.cli.options import Subcommands, run_subcommand
 from antiphon.cli.records import add_export, add_list, add_show, cost_text, list_hint, print_list, to_record
 from antiphon.cli.render.text_width import clip, sanitize_line
@@ -30,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 async def _list(library: AnyLibrary, options: argparse.Namespace) -> int:
     views = await latest_debates(library, options.limit, after=options.after)
-    rows = [_row(view) + list_hint(view, library) for view in views]
+    rows = [_row(view) + list_hint(view, library) for view in await with_short_ids(library, views)]
     return print_list(rows, [to_record(view, library) for view in views], options, EMPTY)
 
 

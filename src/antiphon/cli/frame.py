@@ -179,9 +179,9 @@ def command_name() -> str:
 
 
 def print_error(name: str, problem: str, code: int) -> int:
-    """Print an error on standard error, if that is possible, and return `code`."""
+    """Print an error of a command, or of none, on standard error, if that is possible, and return `code`."""
     try:
-        write(sys.stderr, f"antiphon {name}: {sanitize_lines(problem)}\n")
+        write(sys.stderr, f"{f'antiphon {name}'.rstrip()}: {sanitize_lines(problem)}\n")
     except OSError:
         _discard(sys.stderr)
     return code

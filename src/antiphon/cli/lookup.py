@@ -1,7 +1,9 @@
-"""Lookup of threads by a prefix of their id, or as `last`, and the commands that continue them."""
+"""Lookup of threads by a prefix of their id, or as `last`; their lines in lists, and commands that continue them."""
 
+import asyncio
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol, TypeVar, cast
 
 from antiphon.cli.frame import UsageError
 from antiphon.cli.options import LAST
@@ -11,6 +13,7 @@ from antiphon.threads.kinds import ThreadView
 from antiphon.threads.library import INTERRUPTED
 
 MOST_LISTED = 5
+SHORT = 8  # characters of an id that tell it apart from others
 # The commands that list threads of a kind, continue one and create one.
 LISTS = {None: "threads", "chat": "threads", "run": "runs", "debate": "debates"}
 CONTINUES = {"chat": "antiphon chat --thread", "run": "antiphon run --resume", "debate": "antiphon debate --resume"}
@@ -57,6 +60,31 @@ def settle(views: list[ThreadView], library: AnyLibrary) -> list[ThreadView]:
     return [replace(view, status=INTERRUPTED) if (view.status, view.waiting) == lost else view for view in views]
 
 
+def status_text(view: ThreadView) -> str:
+    """Return the status of a thread for a list, with what it waits for, or waited for when its process was lost."""
+    if (view.kind, view.status) == PAUSED:
+        return "paused"
+    return f"{view.status} ({view.waiting.replace('_', ' ')})" if view.waiting else view.status
+
+
+async def short_id(library: AnyLibrary, id: str) -> str:
+    """Return the start of an id, which commands take in its place, if no other id starts so."""
+    start = id[:SHORT]
+    return start if start == id or await library.find(start) == [id] else id
+
+
+async def short_ids(library: AnyLibrary, ids: Iterable[str]) -> dict[str, str]:
+    """Return the short form of each of these ids."""
+    listed = list(ids)
+    return dict(zip(listed, await asyncio.gather(*(short_id(library, id) for id in listed)), strict=True))
+
+
+async def with_short_ids(library: AnyLibrary, views: "Sequence[Listed]") -> "list[Listed]":
+    """Return threads for the lines of a list, with the short forms of their ids."""
+    ids = await short_ids(library, (view.id for view in views))
+    return [replace(cast(Any, view), id=ids[view.id]) for view in views]
+
+
 class ListedThread(Protocol):
     """A thread as lists of all kinds know it; a dataclass."""
 
@@ -84,6 +112,9 @@ class ListedThread(Protocol):
     def problem(self) -> str | None:
         """The reason why it cannot be continued here."""
         ...
+
+
+Listed = TypeVar("Listed", bound=ListedThread)
 
 
 def next_command(view: ListedThread, *, is_unowned: bool) -> str | None:

@@ -1,6 +1,7 @@
 """The command `antiphon`: one parser, and commands that are imported when they are called."""
 
 import argparse
+import difflib
 import gc
 import shutil
 import sys
@@ -10,12 +11,14 @@ from importlib import import_module
 
 from antiphon import __version__
 from antiphon.cli.frame import (
+    BAD_USAGE,
     DONE,
     CliCommand,
     command_name,
     end_on_signals,
     guard,
     open_missing_streams,
+    print_error,
     run_command,
 )
 from antiphon.cli.render.gate import install_gates
@@ -54,12 +57,14 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "play": ("antiphon.cli.play.command", "run a chart interactively: a demo, or your own"),
 }
 SERVE = "serve"
+CHAT = "chat"  # the command of a question without a command
 STORE = "--store"  # the option that may stand before a subcommand
 EXAMPLES = """examples:
   antiphon chat                           chat with the best model that is usable here
   antiphon chat -m scripted:chat          try it without a key or a model
   antiphon chat -c                        continue the last conversation
-  git diff | antiphon chat "Review this"  ask one question; the answer goes to standard output
+  antiphon "What is a monad?"             ask one question, as antiphon chat "What is a monad?" does
+  git diff | antiphon chat "Review this"  ask about what is piped in; the answer goes to standard output
   antiphon run "Fix the failing test"     let agents work in this folder; they ask before changes
   antiphon debate "Should cars leave our city?"  hold a debate of two sides with a judge
   antiphon ps                             list what runs or waits now; attach and resume open it
@@ -75,6 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:  # it is the command of a process
         end_on_signals()
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if words and _is_question(words[0]):
+        words.insert(0, CHAT)
     name = words[0] if words and words[0] in COMMANDS else "--help"
     if name == SERVE:
         gc.disable()  # until it listens: what loading creates stays, and a window may be waiting
@@ -87,8 +94,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(name: str, words: list[str]) -> int:
     if name in COMMANDS:
         return dispatch(name, words)
+    if words and not words[0].startswith("-"):
+        return print_error("", _unknown_command(words[0]), BAD_USAGE)
     root_parser().parse_args(words or [name])
     return DONE
+
+
+def _is_question(word: str) -> bool:
+    """Return whether a first word is a question for a model: no option, and several words in quotes."""
+    return not word.startswith("-") and len(word.split()) > 1
+
+
+def _unknown_command(name: str) -> str:
+    matches = difflib.get_close_matches(name, COMMANDS, 1)
+    if matches:
+        return f"unknown command {name!r}; did you mean: antiphon {matches[0]}? antiphon --help lists all"
+    return f'unknown command {name!r}; antiphon --help lists all, antiphon chat "…" asks a question'
 
 
 def dispatch(name: str, words: list[str]) -> int:

@@ -89,7 +89,7 @@ class TerminalAnswerer:
 
     async def permit(self, calls: Sequence[Json], speaker: str, schema_of: SchemaOf) -> PermissionDecision:
         """Show the calls completely, and read a decision."""
-        self._lines.discard()
+        self._lines.set_aside()
         choices = answer_choices(calls)
         denial = await self._show(calls, speaker)
         if denial is not None:
@@ -170,7 +170,7 @@ class TerminalAnswerer:
 
     async def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
         """Show a question and read an answer, as text or as the number of an option."""
-        self._lines.discard()
+        self._lines.set_aside()
         self._view.line(f"{speaker} asks: {question}", "title")
         for number, option in enumerate(options, 1):
             self._view.line(f"  {number}. {option}")

@@ -2,16 +2,18 @@
 
 import argparse
 import os
+import shutil
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from antiphon.cli.frame import CliCommand, print_lines
-from antiphon.cli.lookup import UNFINISHED, latest_with, next_command, settle
+from antiphon.cli.lookup import UNFINISHED, latest_with, next_command, settle, short_ids, status_text
 from antiphon.cli.options import add_json, add_server, add_store, existing_store, positive_int
 from antiphon.cli.records import print_json, with_library
-from antiphon.cli.render.text_width import clip, sanitize_line, width
+from antiphon.cli.render.text_width import clip, sanitize_line, table_lines, width
 from antiphon.cli.render.units import format_age
 from antiphon.cli.windows.types import AnyLibrary
 from antiphon.client import local, starting
@@ -19,7 +21,7 @@ from antiphon.threads.kinds import ThreadView
 
 HEADINGS = ("ID", "KIND", "STATUS", "AGE", "WINDOWS", "TITLE", "NEXT")
 MOST_TITLE = 40
-SHORT = 8  # characters of an id that tell it apart from others
+FEWEST_TITLE = 12
 EMPTY = "nothing runs or waits; list all with: antiphon threads"
 EXAMPLES = """examples:
   antiphon ps               list what runs, waits or was interrupted, the most recently used first
@@ -45,17 +47,16 @@ class _Row:
     windows: int | None
     next: str | None
 
-    def cells(self, now: int) -> tuple[str, ...]:
+    def cells(self, now: int, most_title: int = MOST_TITLE) -> tuple[str, ...]:
         """Return the cells of a table."""
         view = self.view
-        status = f"{view.status} ({view.waiting.replace('_', ' ')})" if view.waiting else view.status
         return (
             self.short_id,
             view.kind or "chat",
-            status,
+            status_text(view),
             format_age(now - view.updated),
             "-" if self.windows is None else str(self.windows),
-            clip(sanitize_line(view.title), MOST_TITLE),
+            clip(sanitize_line(view.title), most_title),
             self.next.replace(view.id, self.short_id) if self.next else sanitize_line(view.problem or ""),
         )
 
@@ -70,10 +71,11 @@ class _Row:
 async def _list(library: AnyLibrary, options: argparse.Namespace) -> int:
     views = settle(await latest_with(library, UNFINISHED, options.limit), library)
     counts = await _windows(options) if views else None
+    ids = await short_ids(library, (view.id for view in views))
     rows = [
         _Row(
             view,
-            await _short_id(library, view.id),
+            ids[view.id],
             None if counts is None else counts.get(view.id, 0),
             next_command(view, is_unowned=library.is_unowned),
         )
@@ -84,13 +86,17 @@ async def _list(library: AnyLibrary, options: argparse.Namespace) -> int:
         return print_json([row.to_json(now) for row in rows])
     if not rows:
         return print_lines([EMPTY])
-    return print_lines(_table([HEADINGS, *(row.cells(now) for row in rows)]))
+    return print_lines(table_lines([HEADINGS, *_fitting_cells(rows, now)]))
 
 
-async def _short_id(library: AnyLibrary, id: str) -> str:
-    """Return the start of an id, which commands take in its place, if no other id starts so."""
-    start = id[:SHORT]
-    return start if await library.find(start) == [id] else id
+def _fitting_cells(rows: Sequence[_Row], now: int) -> list[tuple[str, ...]]:
+    """Return the cells of a table, with titles that are short enough for the terminal."""
+    cells = [row.cells(now) for row in rows]
+    if not sys.stdout.isatty():
+        return cells
+    excess = max(map(width, table_lines([HEADINGS, *cells]))) - shutil.get_terminal_size().columns
+    most_title = max(width(row[HEADINGS.index("TITLE")]) for row in cells) - max(0, excess)
+    return [row.cells(now, max(FEWEST_TITLE, most_title)) for row in rows]
 
 
 async def _windows(options: argparse.Namespace) -> Mapping[str, int] | None:
@@ -103,15 +109,6 @@ async def _windows(options: argparse.Namespace) -> Mapping[str, int] | None:
     except (starting.LocalServerError, OSError, EOFError, ValueError, TimeoutError):
         return None
     return None if status != 200 or body is None else body["windows"]
-
-
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Format rows as columns that are as wide as their widest cells."""
-    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell + " " * (cells - width(cell)) for cell, cells in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
 
 
 COMMAND = CliCommand(

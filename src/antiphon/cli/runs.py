@@ -3,7 +3,7 @@
 import argparse
 
 from antiphon.cli.frame import CliCommand
-from antiphon.cli.lookup import settle
+from antiphon.cli.lookup import settle, status_text, with_short_ids
 from antiphon.cli.options import Subcommands, run_subcommand
 from antiphon.cli.records import (
     add_export,
@@ -45,12 +45,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 async def _list(library: AnyLibrary, options: argparse.Namespace) -> int:
     views = settle(await library.latest(options.limit, kind="run", after=options.after), library)
-    rows = [_row(view) + list_hint(view, library) for view in views]
+    rows = [_row(view) + list_hint(view, library) for view in await with_short_ids(library, views)]
     return print_list(rows, [to_record(view, library) for view in views], options, EMPTY)
 
 
 def _row(view: ThreadView) -> str:
-    facts = [view.status, plural(view.turns, "turn"), cost_text(view.cost_usd, view.unpriced)]
+    facts = [status_text(view), plural(view.turns, "turn"), cost_text(view.cost_usd, view.unpriced)]
     title = clip(sanitize_line(view.title), MOST_TASK)
     model = sanitize_line(view.model or "no model")
     error = f": {clip(sanitize_line(view.error), MOST_ERROR)}" if view.status == "failed" and view.error else ""

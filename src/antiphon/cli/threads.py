@@ -6,7 +6,7 @@ import asyncio
 from antiphon.cli.chats import import_chat
 from antiphon.cli.db.roots import confirm, delete_tree
 from antiphon.cli.frame import DONE, FAILED, CliCommand, print_lines
-from antiphon.cli.lookup import find_thread, settle
+from antiphon.cli.lookup import find_thread, settle, status_text, with_short_ids
 from antiphon.cli.options import ID_HELP, Subcommands, add_server, run_subcommand
 from antiphon.cli.records import (
     add_after,
@@ -78,17 +78,18 @@ async def _list(library: AnyLibrary, options: argparse.Namespace) -> int:
     is_filtered = any(value is not None for value in (options.kind, options.status, options.owner))
     empty = "no such conversations" if is_filtered else EMPTY
     views = settle(views, library)
-    rows = [_row(view) + list_hint(view, library) for view in views]
+    rows = [_row(view) + list_hint(view, library) for view in await with_short_ids(library, views)]
     return print_list(rows, [to_record(view, library) for view in views], options, empty)
 
 
 async def _search(library: AnyLibrary, options: argparse.Namespace) -> int:
     matches = await library.search(" ".join(options.words), PAGE, after=options.after)
+    views = await with_short_ids(library, settle([match.view for match in matches], library))
     lines = [
         line
-        for match in matches
+        for match, view in zip(matches, views, strict=True)
         for line in (
-            _row(match.view) + list_hint(match.view, library),
+            _row(view) + list_hint(view, library),
             f"          {clip(sanitize_line(match.line), MOST_LINE)}",
         )
     ]
@@ -131,7 +132,12 @@ async def _delete_thread(options: argparse.Namespace, id: str) -> None:
 
 
 def _row(view: ThreadView) -> str:
-    facts = [view.kind or "chat", view.status, plural(view.turns, "turn"), cost_text(view.cost_usd, view.unpriced)]
+    facts = [
+        view.kind or "chat",
+        status_text(view),
+        plural(view.turns, "turn"),
+        cost_text(view.cost_usd, view.unpriced),
+    ]
     facts += ["archived"] if view.archived else []
     title = clip(sanitize_line(view.title), MOST_TITLE)
     model = sanitize_line(view.model or "no model")

@@ -37,6 +37,7 @@ START_S = 30.0
 POLL_S = 0.02
 MOST_REPLY = 1_000_000
 MOST_TAIL = 4_000
+IN_USE = " is in use by "
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,9 @@ async def _until_ready(store: Path, server: StartingServer) -> bool:
     while server.process.returncode is None:
         await asyncio.sleep(POLL_S)
     if server.process.returncode:
-        raise LocalServerError(f"{_tail(log_path(store), server.log_offset)}\nor use --no-server".strip())
+        reason = _tail(log_path(store), server.log_offset)
+        # In a store that is in use, this process could do no more than the server.
+        raise LocalServerError(reason if IN_USE in reason else f"{reason}\nor use --no-server".strip())
     return False
 
 

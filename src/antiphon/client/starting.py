@@ -26,7 +26,10 @@ from antiphon.paths import user_path
 SWITCH = "ANTIPHON_SERVER"
 OFF = ("off", "no", "false", "0")
 PACKAGES = ("fastapi", "uvicorn", "msgspec", "yaml")
-NOT_INSTALLED = "several windows on one store need FastAPI and uvicorn; run: pip install 'antiphon[server]'"
+NOT_INSTALLED = (
+    "several terminals on one store need the extra server; run: pip install 'antiphon[server]', "
+    "then leave the first terminal's command and start both again"
+)
 LONGEST_SOCKET = 103  # bytes of a path that every system takes for a socket
 HASH_DIGITS = 24
 READY = "ready\n"  # what a server prints when it listens

@@ -14,6 +14,7 @@ from antiphon.cli import default_model as choice
 from antiphon.cli.chat import command as chat
 from antiphon.cli.default_model import DEFAULTS, HINT, ModelChoice, choose_model
 from antiphon.cli.main import main
+from antiphon.client import starting
 from antiphon.providers.catalog import ModelListing
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.local.weights import SMOLLM2
@@ -224,6 +225,23 @@ def test_a_store_that_another_process_runs_is_not_shared(tmp_path, capsys):
     assert (refused, listed, cut) == (1, 0, 130)
     assert "Hello (chat, running" in out
     assert str(os.environ["ANTIPHON_STORE"]) in err
+
+
+def test_without_the_extra_a_second_terminal_is_told_what_to_install_and_to_start_both_again(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(starting, "PACKAGES", ("a_package_that_is_not_installed",))
+    model = script(tmp_path, [{"text": "Begun."}, {"delay_ms": 600_000}])
+    command = [sys.executable, "-m", "antiphon", "chat", "-m", model, "Hello"]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as first:
+        assert first.stdout.read(6) == b"Begun."
+        refused = main(["chat", "-m", model, "Hello"])
+        first.kill()
+
+    assert refused == 1
+    assert capsys.readouterr().err.endswith(
+        "run: pip install 'antiphon[server]', then leave the first terminal's command and start both again\n"
+    )
 
 
 def rows(*usable):

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.fixtures.chats import script
+from tests.fixtures.chats import ECHO, echo_server, script
 from tests.fixtures.screen import Screen
 
 LEAVE, CUT, ENTER, TAB, ALT_ENTER, SEARCH = b"\x04", b"\x03", b"\r", b"\t", b"\x1b\r", b"\x12"
@@ -128,6 +128,43 @@ def test_what_is_typed_during_a_reply_is_the_next_draft_and_not_shown_in_the_rep
         ended(screen)
 
     assert [row for row in rows if "next" in row] == ["> next question"]
+
+
+def test_a_draft_is_kept_when_control_c_stops_the_reply(tmp_path):
+    with Screen("chat", "-m", script(tmp_path, SLOW)) as screen:
+        at_prompt(screen)
+        screen.type("Hello")
+        screen.until_shown("It begins.")
+        screen.press(b"next question")
+        screen.press(CUT)
+        screen.until_shown("text so far is kept")
+        rows = screen.until_shown("> next question")
+        screen.press(CUT)
+        at_prompt(screen)
+        ended(screen)
+
+    assert rows[-1] == "> next question"
+
+
+def test_a_draft_is_kept_when_a_call_needs_permission(tmp_path):
+    soon = [{"text": "Soon"}, {"delay_ms": 700}, {"tool": ECHO, "arguments": {"path": "a"}}]
+    model = script(tmp_path, (ECHO, [{"text": "Then not."}]), soon)
+    with Screen("chat", "-m", model, "--mcp", echo_server(tmp_path)) as screen:
+        at_prompt(screen)
+        screen.type("Hello")
+        screen.until_shown("Soon")
+        screen.press(b"next question")
+        asked = screen.until_shown("allow? > ")
+        screen.type("d")
+        screen.until_shown("reason (sent to the model)")
+        screen.type("")
+        rows = screen.until_shown("> next question")
+        screen.press(CUT)
+        at_prompt(screen)
+        ended(screen)
+
+    assert asked[-1] == "allow? > "
+    assert rows[-1] == "> next question"
 
 
 def test_control_c_clears_the_text_and_then_says_how_to_leave(tmp_path):

@@ -49,7 +49,7 @@ class ScriptedLines:
     def hide(self):
         return nullcontext()
 
-    def discard(self):
+    def set_aside(self):
         pass
 
 

@@ -1,6 +1,8 @@
 """What is shown of a reply: finished Markdown for good, the rest redrawn, and nothing that a terminal obeys."""
 
+import asyncio
 import io
+import logging
 
 import pyte
 import pytest
@@ -11,6 +13,7 @@ from antiphon.cli.chat.printer import ReplyPrinter
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.render.calls import format_arguments
 from antiphon.cli.render.plain import NullView, PlainView, TextView, can_draw
+from antiphon.cli.render.refresh import auto_refresh
 from antiphon.cli.render.rich import RichView
 from antiphon.cli.render.text_width import sanitize_lines
 from antiphon.threads.activity import Activity
@@ -243,3 +246,17 @@ def test_a_reply_that_was_cut_costs_what_it_had_used_and_an_unknown_price_is_sai
     assert (stats.tokens_in, stats.tokens_out, stats.cost_text) == (10, 2, "price unknown")
     assert format_arguments({"text": "x" * 100}).endswith("…")
     assert (format_arguments(None), format_arguments("raw")) == ("", "raw")
+
+
+def test_a_warning_of_the_package_takes_the_place_of_what_is_drawn(capsys):
+    written, _, view = on_a_console()
+
+    async def work():
+        async with auto_refresh(view):
+            logging.getLogger("antiphon.providers").warning("no price is known")
+            await asyncio.sleep(0)
+
+    asyncio.run(work())
+
+    assert lasting(written) == ["no price is known"]
+    assert capsys.readouterr().err == ""

@@ -3,6 +3,7 @@
 from antiphon.chat.record import branch_path
 from antiphon.cli.chat.terminal import Terminal
 from antiphon.cli.default_model import ModelChoice
+from antiphon.cli.lookup import short_id
 from antiphon.cli.render.units import plural
 from antiphon.threads.kinds import Json
 
@@ -25,7 +26,8 @@ async def greet(terminal: Terminal, choice: ModelChoice) -> None:
     await terminal.wait(client.follow_running())
     record = await terminal.wait(client.read())
     terminal.branch = record.content["branch"]
-    view.line(f"continuing “{record.view.title}” ({plural(record.view.turns, 'turn')}, {record.view.id})")
+    id = await terminal.wait(short_id(client.app.library, record.view.id))
+    view.line(f"continuing “{record.view.title}” ({plural(record.view.turns, 'turn')}, {id})")
     for message in branch_path(record.content)[-2:]:
         for part in message["parts"]:
             if part["type"] == "text":

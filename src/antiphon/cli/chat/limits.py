@@ -31,7 +31,7 @@ class LimitDecision:
 
 async def ask_limit(lines: LineInput, facts: Json) -> LimitDecision:
     """Ask the user whether a chat continues beyond its limit."""
-    lines.discard()
+    lines.set_aside()
     while True:
         answer = (await lines.ask(_question(facts))).strip().lower()
         if answer in ("y", "yes"):

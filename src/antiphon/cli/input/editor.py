@@ -2,7 +2,7 @@
 
 1. A paste is one message, whatever its lines; Enter sends, Alt-Enter and a backslash before Enter begin a line.
 2. Ctrl-C clears the text, and at an empty prompt raises `Interrupted`; Ctrl-D at an empty prompt ends the input.
-3. What is typed while a command works is not shown; it is the draft of the next message.
+3. What is typed while a command works is not shown; it is the draft of the next message, and never an answer.
 """
 
 import os
@@ -28,7 +28,7 @@ from antiphon.cli.input.editor_keys import answer_keys, clear_or_interrupt, defa
 from antiphon.cli.input.external_editor import EditorError, edit_text
 from antiphon.cli.input.keys import BACKSPACES, CLEAR, SEQUENCE, pending_text, read_text
 from antiphon.cli.input.lines import EditingKeys, Interrupted
-from antiphon.cli.input.modes import discard_typed_input, quiet_terminal
+from antiphon.cli.input.modes import quiet_terminal
 from antiphon.cli.input.signals import Signals
 from antiphon.cli.input.suggestions import Suggest
 from antiphon.cli.render.plain import write
@@ -108,10 +108,9 @@ class LineEditor:
         with read_text(self._type):
             yield
 
-    def discard(self) -> None:
-        """Forget what was typed and not read yet."""
-        self._draft = ""
-        discard_typed_input()
+    def set_aside(self) -> None:
+        """Keep what was typed and not read yet as the draft."""
+        self._type(pending_text())
 
     def use_keys(self, keys: EditingKeys) -> bool:
         """Use the keys of emacs or vi."""

@@ -46,8 +46,8 @@ class LineInput(Protocol):
         """Keep typed keys from being shown until the end of the block."""
         ...
 
-    def discard(self) -> None:
-        """Forget what was typed and not read yet."""
+    def set_aside(self) -> None:
+        """Keep what was typed and not read yet out of the next answer: as the draft, or forget it if there is none."""
         ...
 
 
@@ -91,8 +91,8 @@ class TerminalLines:
         """Keep typed keys from being shown until the end of the block; the terminal keeps them for the next line."""
         return no_echo()
 
-    def discard(self) -> None:
-        """Forget what was typed and not read yet."""
+    def set_aside(self) -> None:
+        """Forget what was typed and not read yet: the terminal would send it without showing it."""
         discard_typed_input()
 
     async def _read(self) -> str:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from antiphon.cli.render.log_lines import log_lines
 from antiphon.cli.render.plain import TextView
 
 REFRESH_S = 0.1
@@ -15,7 +16,8 @@ async def auto_refresh(view: TextView) -> AsyncIterator[None]:
     view.begin()
     ticker = asyncio.create_task(_tick(view))
     try:
-        yield
+        with log_lines(view):
+            yield
     finally:
         ticker.cancel()
         view.end()

@@ -1,5 +1,6 @@
 """Width of text in terminal cells, and removal of control characters."""
 
+from collections.abc import Sequence
 from unicodedata import category, combining, east_asian_width
 
 ELLIPSIS = "…"
@@ -67,6 +68,15 @@ def pad(text: str, cells: int) -> str:
     """Clip or pad a text to exactly `cells`."""
     clipped = clip(text, cells)
     return clipped + " " * (cells - width(clipped))
+
+
+def table_lines(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Format rows as columns that are as wide as their widest cells."""
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell + " " * (cells - width(cell)) for cell, cells in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
 
 
 def wrap(text: str, cells: int) -> list[str]:

@@ -1,7 +1,7 @@
 """Values that match a JSON Schema, for structured replies."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 
@@ -45,10 +45,29 @@ def schema_in(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def next_offered_call(body: Mapping[str, Any]) -> tuple[str, str, str] | None:
-    """Return the id, name and arguments for the next tool of a chat completion; None if each was called."""
-    called = sum(message.get("role") == "tool" for message in body.get("messages") or ())
-    tools = [tool["function"] for tool in body.get("tools") or () if "function" in tool]
+    """Return the id, name and arguments for the next tool of a request in any format; None if each was called."""
+    called = sum(map(_count_results, body.get("messages") or body.get("contents") or ()))
+    tools = list(_offered_tools(body.get("tools") or ()))
     if called >= len(tools):
         return None
-    tool = tools[called]
-    return str(called + 1), tool["name"], json.dumps(value_for(tool["parameters"]))
+    name, schema = tools[called]
+    return str(called + 1), name, json.dumps(value_for(schema))
+
+
+def _offered_tools(tools: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the name and the schema of each tool that the client executes."""
+    for tool in tools:
+        if "function" in tool:
+            yield tool["function"]["name"], tool["function"]["parameters"]
+        elif "input_schema" in tool:
+            yield tool["name"], tool["input_schema"]
+        for declared in tool.get("functionDeclarations") or ():
+            yield declared["name"], declared.get("parametersJsonSchema") or declared.get("parameters") or {}
+
+
+def _count_results(message: Mapping[str, Any]) -> int:
+    """Return how many results of tools a message has, in any format."""
+    if message.get("role") == "tool":
+        return 1
+    parts = [part for part in message.get("parts") or message.get("content") or () if isinstance(part, dict)]
+    return sum("functionResponse" in part or part.get("type") == "tool_result" for part in parts)
