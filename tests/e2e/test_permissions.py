@@ -119,3 +119,48 @@ def test_the_head_of_a_card_shows_how_long_it_waits_on_a_narrow_page(
 
     assert fits(card)
     app.shoot(screenshots, "mcp-permission-narrow")
+
+
+def test_the_form_of_a_call_shows_what_its_field_hides(
+    pages: Pages, served: LiveServer, script: Script, screenshots: Path
+) -> None:
+    app, card = open_card(pages, served, script(echoing(f"gnp{TURNED}")))
+
+    card.get_by_role("button", name="Edit…").click()
+
+    expect(card.get_by_text("Sent as gnp‹U+202E›txt.exe")).to_be_visible()
+    app.shoot(screenshots, "mcp-permission-edit")
+    card.get_by_label("text").fill("plain")
+    expect(card.get_by_text("Sent as")).to_have_count(0)
+
+
+@pytest.mark.parametrize("form", ["Deny…", "Edit…"])
+@pytest.mark.parametrize("way", ["Back", "Escape"])
+def test_a_form_of_a_card_takes_the_focus_and_gives_it_back(
+    pages: Pages, served: LiveServer, script: Script, form: str, way: str
+) -> None:
+    app, card = open_card(pages, served, script(echoing("a word")))
+    button = card.get_by_role("button", name=form)
+    button.focus()
+
+    app.page.keyboard.press("Enter")
+    expect(card.get_by_role("textbox")).to_be_focused()
+    if way == "Back":
+        card.get_by_role("button", name="Back").focus()
+        app.page.keyboard.press("Enter")
+    else:
+        app.page.keyboard.press("Escape")
+
+    expect(card.get_by_role("button", name=form)).to_be_focused()
+
+
+def test_the_focus_stays_where_a_call_was_allowed(pages: Pages, served: LiveServer, script: Script) -> None:
+    app, card = open_card(pages, served, script(echoing("a word")))
+    card.get_by_role("button", name="Allow once").focus()
+
+    app.page.keyboard.press("Enter")
+
+    app.expect_state("completed")
+    expect(app.page.get_by_role("log")).to_be_focused()
+    with served.client() as client:
+        assert client.get(f"/threads/{thread_of(app)}")["status"] == "completed"
