@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { formatClock } from '../parts/format';
+import { formatClock, formatLeft } from '../parts/format';
 import { Lamp } from '../parts/Lamp';
 import { showHidden } from '../parts/visible';
 import { useNow } from '../parts/useNow';
@@ -51,7 +51,7 @@ function AskHead({ request, asker, since }: Pick<Props, 'request' | 'asker' | 's
       {since === null ? null : (
         <span className="card-time">
           waiting {formatClock(waited)}
-          {left === null ? null : ` · expires in ${formatClock(left)}`}
+          {left === null ? null : ` · expires in ${formatLeft(left)}`}
         </span>
       )}
     </div>
