@@ -10,6 +10,7 @@ const Html = memo(function Html({ html }: { html: string }) {
     const nodes = sanitize(html);
     for (const table of nodes.querySelectorAll('table')) wrapTable(table);
     for (const code of nodes.querySelectorAll('pre')) wrapCode(code);
+    for (const box of nodes.querySelectorAll('input')) box.setAttribute('aria-label', box.checked ? 'Done' : 'To do');
     place.current?.replaceChildren(nodes);
   }, [html]);
   return <div ref={place} className="block" />;
