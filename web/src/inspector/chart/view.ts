@@ -15,7 +15,7 @@ export interface Area extends Size {
   y: number;
 }
 
-const SMALLEST = 0.15;
+const SMALLEST = 0.03;
 const LARGEST = 3;
 const MARGIN = 16;
 /** A text of 12 pixels is readable from here on. */
