@@ -223,6 +223,17 @@ def test_deleting_can_be_undone(app: WebApp) -> None:
     expect(titles(app)).to_have_text(["First"])
 
 
+def test_a_thread_in_which_something_was_said_meanwhile_is_not_deleted(app: WebApp) -> None:
+    use(app, "First", "Delete")
+    expect(titles(app)).to_have_count(0)
+    with app.server.client() as client:
+        (row,) = client.get("/threads")["items"]
+        client.post(f"/threads/{row['id']}/messages", {"text": "Not for nothing"})
+
+    expect(app.page.get_by_role("status")).to_have_text(re.compile("“First” was not deleted: something was said there"))
+    expect(titles(app)).to_have_text(["First"])
+
+
 def test_a_deleted_thread_is_gone_when_the_page_is_left(app: WebApp) -> None:
     use(app, "First", "Delete")
     expect(titles(app)).to_have_count(0)

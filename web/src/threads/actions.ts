@@ -44,11 +44,19 @@ export function deleteThread(row: ThreadRow): void {
     if (end())
       remove(threadPath(row.id), { keepalive: true }).catch((error: unknown) => (restore(), notifyError(error)));
   };
-  const restore = (): void => {
-    threads.hide(row.id, false);
-    threads.put(row);
+  // In another tab or program the thread is still there: what was said meanwhile is not deleted unseen.
+  const destroyUnchanged = async (): Promise<void> => {
+    const now = await get<ThreadRow>(threadPath(row.id, '?content=false')).catch(() => row);
+    if (row.status === 'running' || now.updated === row.updated) return destroy();
+    if (!end()) return;
+    restore(now);
+    notify(`“${row.title || 'Untitled'}” was not deleted: something was said there meanwhile`);
   };
-  const timer = setTimeout(destroy, UNDO_MS);
+  const restore = (latest: ThreadRow = row): void => {
+    threads.hide(row.id, false);
+    threads.put(latest);
+  };
+  const timer = setTimeout(() => void destroyUnchanged(), UNDO_MS);
   addEventListener('pagehide', destroy);
   notify(`Deleted “${row.title || 'Untitled'}”`, {
     ms: UNDO_MS,
