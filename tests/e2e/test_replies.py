@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
-from playwright.sync_api import expect
+from playwright.sync_api import FilePayload, expect
 
 from tests.e2e.fixtures import Pages
 from tests.e2e.test_chat import QUICK, SLOW, open_chat, thread_of
@@ -63,3 +64,25 @@ def test_a_double_click_on_regenerate_asks_for_one_reply(pages: Pages, server: L
     app.expect_state("completed")
     expect(app.page.locator(".toast.error")).to_have_count(0)
     expect(app.rows().last).to_contain_text("2/2")
+
+
+def test_files_that_were_sent_are_folded_with_their_names(pages: Pages, server: LiveServer, screenshots: Path) -> None:
+    app = open_chat(pages, server, "scripted:demo", "One")
+    files: list[FilePayload] = [
+        {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"first line\n"},
+        {"name": "gnp\u202etxt.exe", "mimeType": "text/plain", "buffer": b"<b>x</b>"},
+    ]
+    app.page.get_by_label("Files to attach").set_input_files(files)
+    expect(app.page.get_by_role("list", name="Attached files")).to_contain_text("gnp‹U+202E›txt.exe")
+    app.send("Read these")
+    app.expect_state("completed")
+    message = app.rows().nth(2)
+
+    cards = message.locator("details.card")
+    expect(cards.locator(".card-name")).to_have_text(["notes.txt", "gnp‹U+202E›txt.exe"])
+    expect(message.locator(".said")).to_have_text("Read these")
+    expect(message.get_by_text("first line")).not_to_be_visible()
+    cards.first.locator("summary").click()
+    expect(message.get_by_text("first line")).to_be_visible()
+    app.shoot(screenshots, "chat-files")
+    assert app.serious_faults() == []

@@ -33,6 +33,29 @@ export function fenced(name: string, text: string): string {
   return `${name}\n${fence}\n${text.replace(/\n?$/, '\n')}${fence}`;
 }
 
+export interface AttachedText {
+  name: string;
+  text: string;
+}
+
+const FENCED = /^([^\n]{0,250}\.[A-Za-z0-9]{1,12})\n(`{3,})\n/;
+
+/** The files at the beginning of a message, as `fenced` has written them, and the words after them. */
+export function unfenced(message: string): { files: AttachedText[]; rest: string } {
+  const files: AttachedText[] = [];
+  let rest = message;
+  for (let head = FENCED.exec(rest); head !== null; head = FENCED.exec(rest)) {
+    const [opening, name = '', fence = ''] = head;
+    // The line before the text counts, too: a file may be empty.
+    const body = rest.slice(opening.length - 1);
+    const end = body.search(new RegExp(`\\n${fence}(?:\\n|$)`));
+    if (end < 0) break;
+    files.push({ name, text: body.slice(1, end) });
+    rest = body.slice(end + 1 + fence.length).replace(/^\n{1,2}/, '');
+  }
+  return { files, rest };
+}
+
 /** Raise an error for a file that no browser can draw, and so no model can see. */
 async function checkPicture(file: File): Promise<void> {
   try {
