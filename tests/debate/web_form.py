@@ -39,6 +39,8 @@ CHANGES: list[dict[str, Any]] = [
     {"participants": [{**SIDES[0], "model": ""}, {**SIDES[1], "model": "gpt"}]},
     {"participants": [{**SIDES[0], "model": "local:my file.gguf"}, {**SIDES[1], "model": "ollama+http:x"}]},
     {"participants": [{**SIDES[0], "name": " "}, {**SIDES[1], "name": "n" * 81}]},
+    {"participants": [{**SIDES[0], "name": "Zoë"}, {**SIDES[1], "name": " Zoë "}]},
+    {"participants": [{**SIDES[0], "name": "Bruno"}, SIDES[1]]},
     {"participants": [{**SIDES[0], "systemPrompt": "p" * 4001}, {**SIDES[1], "position": "both"}]},
 ]
 

@@ -51,9 +51,9 @@ class WebApp:
     def expect_state(self, state: str) -> None:
         expect(self.state()).to_have_text(state)
 
-    def use_menu(self, menu: str, item: str) -> None:
+    def use_menu(self, menu: str, item: str, *, exact: bool = True) -> None:
         self.button(menu).click()
-        self.button(item).click()
+        self.button(item, exact=exact).click()
 
     def dialog(self) -> Locator:
         return self.page.get_by_role("dialog")

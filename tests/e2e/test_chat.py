@@ -175,7 +175,7 @@ def test_an_unknown_thread_leads_on(pages: Pages, server: LiveServer, screenshot
 
     assert card is not None
     assert button is None or button["y"] + button["height"] <= card["y"]
-    app.page.get_by_role("link", name="Start a new thread").click()
+    app.page.get_by_role("alert").get_by_role("link", name="New thread").click()
     expect(app.message_field()).to_be_visible()
 
 
@@ -689,10 +689,6 @@ def test_files_are_sent_with_a_message(pages: Pages, server: LiveServer, script:
         parts = client.get(f"/threads/{thread_of(app)}")["content"]["messages"]["m1"]["parts"]
     assert [part["type"] for part in parts] == ["text", "image", "text"]
     assert parts[0]["text"] == "notes <b>.txt\n````\none ``` two\n````"
-    file = app.rows().first.locator("details.attached")
-    expect(file).to_have_text("notes <b>.txt 11 B")
-    file.locator("summary").click()
-    expect(file.locator("pre")).to_have_text("one ``` two")
 
 
 @pytest.mark.parametrize(

@@ -318,7 +318,9 @@ def test_the_outline_names_what_is_active_and_just_taken(door: Inspector) -> Non
 
 
 @pytest.mark.parametrize("view", ["Ladder", "Graph"])
-def test_a_large_chart_is_readable_zoomed_and_searched(pages: Pages, inspected: LiveServer, view: str) -> None:
+def test_a_large_chart_is_readable_zoomed_and_searched(
+    pages: Pages, inspected: LiveServer, screenshots: Path, view: str
+) -> None:
     large = Inspector(pages, inspected, "large")
     large.view(view)
     canvas = large.page.locator(".canvas")
@@ -329,8 +331,16 @@ def test_a_large_chart_is_readable_zoomed_and_searched(pages: Pages, inspected: 
     large.page.keyboard.press("Enter")
     expect(large.page.locator(".picked-state")).to_contain_text("large.g4.s7")
     expect(large.state("large.g4.s7").locator("rect").first).to_be_in_viewport()
-    large.app.button("Fit the whole chart").click()
+    large.app.button("Fit the chart").click()
+    expect(canvas).to_have_attribute("data-scale", re.compile(r"^(0\.[89]|1)"))
+    large.app.shoot(screenshots, f"large-{view}-fit".lower())
+    large.app.button("Show the whole chart").click()
     expect(canvas).not_to_have_attribute("data-scale", re.compile(r"^(0\.[89]|1)"))
+    large.app.shoot(screenshots, f"large-{view}-whole".lower())
+    if view == "Graph":
+        names = canvas.locator(".part-name:visible")
+        assert names.count() > 0
+        assert min(box["height"] for name in names.all() if (box := name.bounding_box()) is not None) >= 11
     small = float(canvas.get_attribute("data-scale") or 0)
     large.app.button("Zoom in").click()
     expect(canvas).not_to_have_attribute("data-scale", f"{small:.2f}")

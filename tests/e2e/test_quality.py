@@ -352,3 +352,17 @@ def test_the_first_paint_waits_for_no_answer_of_the_server_but_the_files_of_the_
 
     assert painted == "first-contentful-paint"
     expect(app.page.get_by_role("navigation").or_(app.page.get_by_role("main")).first).to_be_visible()
+
+
+def test_a_browser_without_a_network_says_so_by_itself(pages: Pages, server: LiveServer) -> None:
+    context = pages.context(server)
+    # The emulation of the driver does not reach shared workers; without them the page has the connection.
+    context.add_init_script("delete window.SharedWorker")
+    app = pages.tab(server, context, "/new")
+    expect(app.message_field()).to_be_visible()
+
+    context.set_offline(True)
+    expect(app.page.get_by_text("The server does not answer.")).to_be_visible()
+
+    context.set_offline(False)
+    expect(app.page.get_by_text("The server does not answer.")).not_to_be_visible()

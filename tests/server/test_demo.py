@@ -49,6 +49,12 @@ def test_the_run_has_a_plan_and_waits_for_a_permission(tmp_path):
     assert page["content"]["plan"]["steps"]
 
 
+def test_the_permission_of_the_run_can_be_given_days_later(tmp_path):
+    (request,) = seed(tmp_path)[1]["run"]["requests"]
+
+    assert request["timeoutMs"] > 7 * 24 * 60 * 60 * 1000
+
+
 def test_the_debate_has_a_verdict(tmp_path):
     page = seed(tmp_path)[1]["debate"]
 

@@ -1,8 +1,9 @@
 import { useEffect } from 'react';
 import { ChatScreen } from './chat/ChatScreen';
+import { Link } from './parts/Link';
+import { ErrorCard } from './parts/ErrorCard';
 import { lazyScreen } from './parts/lazyScreen';
 import { Transcript } from './parts/Transcript';
-import { Unavailable } from './parts/Unavailable';
 import { navigate, pathOf } from './route';
 import { useThread } from './wire/store';
 
@@ -26,13 +27,23 @@ export function ThreadScreen({ kind, id }: { kind: keyof typeof SCREENS; id: str
   }, [isOther, page]);
   if (problem !== null && (page === null || problem.code === 'unknown_thread'))
     return (
-      <Unavailable
-        title="This thread cannot be shown"
-        message={problem.message}
-        code={problem.code}
-        to="/"
-        label="Start a new thread"
-      />
+      <section className="screen">
+        <header className="screen-head">
+          <h1>Thread</h1>
+        </header>
+        <div className="screen-body">
+          <ErrorCard
+            title="This thread cannot be shown"
+            message={problem.message}
+            code={problem.code}
+            actions={
+              <Link className="button" to="/">
+                New thread
+              </Link>
+            }
+          />
+        </div>
+      </section>
     );
   if (page === null || isOther) return <p className="empty">Loading…</p>;
   if (page.transcript || page.kind !== kind) return <Transcript page={page} />;

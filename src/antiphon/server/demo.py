@@ -7,6 +7,7 @@ from antiphon.app import App
 
 TASK = "Write a program that greets"
 TOPIC = "Cities should make public transport free"
+PATIENCE_MS = 30 * 24 * 60 * 60 * 1000
 
 
 async def seed_demo(app: App) -> dict[str, str]:
@@ -42,6 +43,8 @@ async def _seed_run(app: App) -> str:
         model="scripted:agents",
         agents=default_agents().agents,
         tools=tools,
+        # Whoever looks at the example takes their time; an answer within minutes is for runs that somebody started.
+        consent={"mode": "ask", "timeoutMs": PATIENCE_MS},
         title="A run that asks for a permission",
     )
     await app.threads.start(id, TASK)

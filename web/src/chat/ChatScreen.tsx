@@ -13,6 +13,7 @@ import { Log } from './Log';
 import { MergeDialog } from './MergeDialog';
 import type { RowActions } from './MessageRow';
 import { OtherBranch, useShowBranch } from './OtherBranch';
+import { useMeasuring } from './times';
 import { useAnnounce } from './useAnnounce';
 import { useChatThread } from './useChatThread';
 import { useCallState, useView, type ChatView } from './useView';
@@ -32,7 +33,7 @@ function useRowActions(
       edit: (message) => edit(message.id),
       saveEdit: (message, text) => editMessage(id, message, text, content),
       cancelEdit: () => edit(null),
-      regenerate: (message) => void regenerate(id, message, message.id === head, content),
+      regenerate: (message) => regenerate(id, message, message.id === head, content),
       branch: (message) => void branchFrom(id, message.id, content),
       rewind: (message) => void rewindTo(id, message.id, head),
       showVersion: (version) => {
@@ -78,6 +79,7 @@ export function ChatScreen({ thread, page: stored }: { thread: OpenThread; page:
   const callState = useCallState(thread, view);
   const lastAsked = view.rows.findLast((row) => row.message.role === 'user')?.message;
   const lastReply = view.rows.at(-1)?.message;
+  useMeasuring(live, lastReply);
   useAnnounce(isRunning, page.status, () =>
     lastReply === undefined ? 0 : textOf(lastReply.parts).split(/\s+/).length,
   );

@@ -8,6 +8,7 @@ import {
   type Ref,
 } from 'react';
 import { keptInTab } from '../parts/storage';
+import { showHidden } from '../parts/visible';
 import { notifyError } from '../parts/Toasts';
 import { attach, MOST_CHARACTERS, sizeOf, type Attachment } from './attachments';
 import type { Part } from './content';
@@ -75,7 +76,7 @@ function Files({ files, onDrop }: { files: readonly Attachment[]; onDrop: (id: s
     <ul className="files" aria-label="Attached files">
       {files.map((file) => (
         <li key={file.id}>
-          <span>{file.name}</span>
+          <span>{showHidden(file.name)}</span>
           <button type="button" className="quiet" aria-label={`Remove ${file.name}`} onClick={() => onDrop(file.id)}>
             ✕
           </button>

@@ -1,4 +1,5 @@
 import { memo } from 'react';
+import { ActionButton } from '../parts/ActionButton';
 import { CopyButton } from '../parts/CopyButton';
 import { formatCount, formatSeconds, formatTime, formatUsd, plural } from '../parts/format';
 import { Menu, type MenuItem } from '../parts/Menu';
@@ -13,7 +14,7 @@ export interface RowActions {
   edit: (message: ChatMessage) => void;
   saveEdit: (message: ChatMessage, text: string) => Promise<boolean>;
   cancelEdit: () => void;
-  regenerate: (message: ChatMessage) => void;
+  regenerate: (message: ChatMessage) => Promise<unknown>;
   branch: (message: ChatMessage) => void;
   rewind: (message: ChatMessage) => void;
   showVersion: (id: string) => void;
@@ -22,8 +23,10 @@ export interface RowActions {
 
 interface Props {
   message: ChatMessage;
-  /** Milliseconds from the question to the end of the reply. */
+  /** Milliseconds that the reply took, if that is known. */
   ms: number | null;
+  /** About how many tokens the message has. */
+  tokens: number;
   versions: string;
   track: TrackRow;
   checkpoint: Checkpoint | null;
@@ -71,9 +74,18 @@ function Versions({ id, versions, actions }: { id: string; versions: string; act
   );
 }
 
-function Figures({ message, ms }: { message: ChatMessage; ms: number | null }) {
+function Figures({ message, ms, tokens }: Pick<Props, 'message' | 'ms' | 'tokens'>) {
   const { usage, costUsd } = message;
-  if (usage === undefined) return null;
+  if (usage === undefined) {
+    if (!message.interrupted) return null;
+    // The provider counts a reply at its end; this one was stopped before.
+    return (
+      <>
+        {ms === null ? null : <span>{formatSeconds(ms)}</span>}
+        <span title="The provider has not counted this reply">about {plural(tokens, 'token')}</span>
+      </>
+    );
+  }
   const detail = `${formatCount(usage.input)} in (${formatCount(usage.cachedRead)} from the cache), ${formatCount(usage.output)} out (${formatCount(usage.reasoning)} thinking)`;
   return (
     <>
@@ -84,7 +96,9 @@ function Figures({ message, ms }: { message: ChatMessage; ms: number | null }) {
   );
 }
 
-function Actions({ message, ms, versions, actions }: Pick<Props, 'message' | 'ms' | 'versions' | 'actions'>) {
+type ActionsProps = Pick<Props, 'message' | 'ms' | 'tokens' | 'versions' | 'actions'>;
+
+function Actions({ message, ms, tokens, versions, actions }: ActionsProps) {
   const text = textOf(message.parts);
   const items: MenuItem[] = [
     { label: 'Branch here', run: () => actions.branch(message), isDisabled: !actions.canChange },
@@ -93,7 +107,7 @@ function Actions({ message, ms, versions, actions }: Pick<Props, 'message' | 'ms
   return (
     <div className="row-foot">
       <Versions id={message.id} versions={versions} actions={actions} />
-      <Figures message={message} ms={ms} />
+      <Figures message={message} ms={ms} tokens={tokens} />
       <span className="row-actions">
         {text === '' ? null : <CopyButton text={text} />}
         {message.role === 'user' ? (
@@ -102,14 +116,13 @@ function Actions({ message, ms, versions, actions }: Pick<Props, 'message' | 'ms
           </button>
         ) : null}
         {message.role === 'assistant' ? (
-          <button
-            type="button"
+          <ActionButton
             className="quiet"
             disabled={!actions.canChange}
-            onClick={() => actions.regenerate(message)}
+            onAct={() => actions.regenerate(message)}
           >
             Regenerate
-          </button>
+          </ActionButton>
         ) : null}
         <Menu label="More" items={items}>
           ⋯

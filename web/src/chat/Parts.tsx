@@ -1,9 +1,10 @@
 import { memo } from 'react';
-import { AttachedFile } from '../parts/AttachedFile';
-import { readAttached } from '../parts/attached';
+import { CodeBlock } from '../parts/CodeBlock';
+import { plural } from '../parts/format';
 import { Markdown } from '../parts/Markdown';
 import { ToolCard, type ToolStatus } from '../parts/ToolCard';
 import { showHidden } from '../parts/visible';
+import { unfenced } from './attachments';
 import { resultText, type CallPart, type ChatMessage, type Part, type ResultPart } from './content';
 import { Thinking } from './Thinking';
 
@@ -26,10 +27,26 @@ function ImageView({ mediaType, data }: { mediaType: string; data?: string | und
   return <img className="picture" src={`data:${mediaType};base64,${data}`} alt="Attached" />;
 }
 
-/** What a person wrote, as it was written, or a file that was attached. */
-function SaidText({ text }: { text: string }) {
-  const file = readAttached(text);
-  return file === null ? <p className="said">{text}</p> : <AttachedFile {...file} />;
+/** What a person said: files are folded, and words are shown as they were written. */
+function Said({ text }: { text: string }) {
+  const { files, rest } = unfenced(text);
+  return (
+    <>
+      {files.map((file, index) => (
+        // oxlint-disable-next-line react/no-array-index-key -- the files of a message never change
+        <details key={index} className="card tool">
+          <summary className="card-head">
+            <span className="card-name attached-name">{showHidden(file.name)}</span>
+            <span className="card-line">{plural(file.text.length, 'character')}</span>
+          </summary>
+          <div className="card-body">
+            <CodeBlock code={file.text} label={showHidden(file.name)} />
+          </div>
+        </details>
+      ))}
+      {rest === '' && files.length > 0 ? null : <p className="said">{rest}</p>}
+    </>
+  );
 }
 
 function DocumentView({ name }: { name: string }) {
@@ -43,7 +60,7 @@ function DocumentView({ name }: { name: string }) {
 function PartView({ part, role, callState }: { part: Part; role: string; callState: Props['callState'] }) {
   switch (part.type) {
     case 'text':
-      return role === 'user' ? <SaidText text={part.text} /> : <Markdown text={part.text} />;
+      return role === 'user' ? <Said text={part.text} /> : <Markdown text={part.text} />;
     case 'thinking':
       return part.redacted || part.text === '' ? null : <Thinking text={part.text} />;
     case 'image':

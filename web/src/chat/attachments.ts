@@ -1,5 +1,4 @@
 /** Files that are attached to a message: pictures and PDFs as they are, anything else as text. */
-import { fenced } from '../parts/attached';
 import type { Part } from './content';
 
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
@@ -27,6 +26,36 @@ function readBase64(file: File): Promise<string> {
 
 /** How much files add to the body of a message. */
 export const sizeOf = (files: readonly Attachment[]): number => JSON.stringify(files.map((file) => file.part)).length;
+
+/** A text in a fence that it does not contain itself. */
+export function fenced(name: string, text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((match) => match[0].length));
+  const fence = '`'.repeat(longest + 1);
+  return `${name}\n${fence}\n${text.replace(/\n?$/, '\n')}${fence}`;
+}
+
+export interface AttachedText {
+  name: string;
+  text: string;
+}
+
+const FENCED = /^([^\n]{0,250}\.[A-Za-z0-9]{1,12})\n(`{3,})\n/;
+
+/** The files at the beginning of a message, as `fenced` has written them, and the words after them. */
+export function unfenced(message: string): { files: AttachedText[]; rest: string } {
+  const files: AttachedText[] = [];
+  let rest = message;
+  for (let head = FENCED.exec(rest); head !== null; head = FENCED.exec(rest)) {
+    const [opening, name = '', fence = ''] = head;
+    // The line before the text counts, too: a file may be empty.
+    const body = rest.slice(opening.length - 1);
+    const end = body.search(new RegExp(`\\n${fence}(?:\\n|$)`));
+    if (end < 0) break;
+    files.push({ name, text: body.slice(1, end) });
+    rest = body.slice(end + 1 + fence.length).replace(/^\n{1,2}/, '');
+  }
+  return { files, rest };
+}
 
 /** Raise an error for a file that no browser can draw, and so no model can see. */
 async function checkPicture(file: File): Promise<void> {

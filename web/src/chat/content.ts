@@ -128,7 +128,7 @@ export interface ChatContent {
   lastError: ChatError | null;
   /** What a person has allowed for the whole chat. */
   overrides: Override[];
-  metrics: { costUsd: number; inputTokens: number; outputTokens: number; unpriced: number };
+  metrics: { costUsd: number; inputTokens: number; outputTokens: number; unpriced: number; slowestMs?: number };
 }
 
 type Messages = Record<string, ChatMessage>;

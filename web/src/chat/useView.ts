@@ -17,11 +17,14 @@ import {
   type Checkpoint,
 } from './content';
 import type { CallState } from './Parts';
+import { replyMs, tokensOf, useMeasured } from './times';
 import { trackAt, trackOf, type TrackRow } from './track';
 
 export interface Row {
   message: ChatMessage;
   ms: number | null;
+  /** About how many tokens the message has. */
+  tokens: number;
   /** The ids of all versions of the message, in one text, so that rows can be compared. */
   versions: string;
   track: TrackRow;
@@ -47,15 +50,12 @@ function contentOf(page: OpenedThread): ChatContent {
   return { ...EMPTY, ...stored, config: { ...EMPTY.config, ...stored?.config } };
 }
 
-/** How long a reply took; one to a message that had to wait began when the reply before it was done. */
-function replyMs(path: readonly ChatMessage[], index: number): number | null {
-  const at = path[index]?.at;
-  const before = path.slice(Math.max(0, index - 2), index).flatMap((message) => message.at ?? []);
-  return at === undefined || before.length === 0 ? null : at - Math.max(...before);
-}
-
 /** The view of a branch; one that the chat does not have is replaced by the current one. */
-export function viewOf(page: OpenedThread, branch: string | null = null): ChatView {
+export function viewOf(
+  page: OpenedThread,
+  branch: string | null = null,
+  measured: ReadonlyMap<string, number> = new Map(),
+): ChatView {
   const stored = contentOf(page);
   const content = branch !== null && findBranch(stored, branch) !== null ? { ...stored, branch } : stored;
   const path = pathTo(content.messages, headOf(content));
@@ -64,9 +64,10 @@ export function viewOf(page: OpenedThread, branch: string | null = null): ChatVi
   const checkpoints = new Map(Object.values(content.checkpoints).map((checkpoint) => [checkpoint.head, checkpoint]));
   const rows = path.flatMap((message, index): Row[] => {
     if (!isShown(message)) return [];
-    const ms = message.role === 'assistant' ? replyMs(path, index) : null;
+    const ms = message.role === 'assistant' ? (measured.get(message.id) ?? replyMs(path, index, content, children)) : null;
+    const tokens = tokensOf(path, index);
     const versions = siblingsOf(message, content.messages, children).join(' ');
-    return [{ message, ms, versions, track: trackAt(track, index), checkpoint: checkpoints.get(message.id) ?? null }];
+    return [{ message, ms, tokens, versions, track: trackAt(track, index), checkpoint: checkpoints.get(message.id) ?? null }];
   });
   return { page, content, current: stored.branch, rows, head: headOf(content) };
 }
@@ -78,7 +79,8 @@ export function viewOf(page: OpenedThread, branch: string | null = null): ChatVi
  */
 export function useView(page: OpenedThread): ChatView {
   const named = useQuery('branch');
-  const view = useMemo(() => viewOf(page, named), [page, named]);
+  const measured = useMeasured();
+  const view = useMemo(() => viewOf(page, named, measured), [page, named, measured]);
   const { current, content } = view;
   const before = useRef(current);
   const isLeft = content.branch === before.current && content.branch !== current;

@@ -149,6 +149,10 @@ export function problemsOf(settings: Settings): FieldProblem[] {
   const ids = seats.map((seat) => seat['id']);
   if (new Set(ids).size < ids.length)
     problems.push({ field: 'participants', problem: `two participants have the same id: ${repr(ids)}` });
+  // A seat without a name gets one that no other has.
+  const given = seats.flatMap((seat) => (typeof seat['name'] === 'string' ? [seat['name'].trim()] : []));
+  if (new Set(given).size < given.length)
+    problems.push({ field: 'participants', problem: `two participants have the same name: ${repr(given)}` });
   const problem = seatsProblem(
     String(settings['format'] ?? 'oxford'),
     seats.map((seat) => String(seat['position'] ?? 'None')),

@@ -1,6 +1,7 @@
 import { useCallback, useMemo } from 'react';
+import { ErrorCard } from '../parts/ErrorCard';
+import { Link } from '../parts/Link';
 import { useKeptInQuery } from '../route';
-import { Unavailable } from '../parts/Unavailable';
 import { post } from '../wire/http';
 import type { StepReply } from '../wire/types';
 import { ActorList } from './ActorList';
@@ -39,13 +40,7 @@ export function ServerInspector({ id }: { id: string }) {
     testOf(id, history ?? '', current, new URLSearchParams(location.search).get('of'));
   const save = async (): Promise<void> =>
     saveFile(`${id}.journal.json`, writeJournal(await journalOf(id, history ?? '', last)));
-  if (tree === null && problem !== null)
-    return (
-      <>
-        <ActorList root={id} actors={[]} address="" onSelect={() => undefined} version={0} />
-        <Unavailable title="This actor cannot be shown" message={problem} to="/inspector" label="Show all actors" />
-      </>
-    );
+  if (tree === null && problem !== null) return <NoActor id={id} problem={problem} />;
   return (
     <>
       <ActorList
@@ -79,6 +74,31 @@ export function ServerInspector({ id }: { id: string }) {
           ) : null
         }
       />
+    </>
+  );
+}
+
+/** A tree that cannot be read: why, and the way back. */
+function NoActor({ id, problem }: { id: string; problem: string }) {
+  return (
+    <>
+      <ActorList root={null} actors={[]} address="" onSelect={() => undefined} version={0} />
+      <section className="bench alone" aria-label="Chart">
+        <header className="bench-head">
+          <h1>{id}</h1>
+        </header>
+        <div className="screen-body">
+          <ErrorCard
+            title="This actor cannot be shown"
+            message={problem}
+            actions={
+              <Link className="button" to="/inspector">
+                All actors
+              </Link>
+            }
+          />
+        </div>
+      </section>
     </>
   );
 }

@@ -1,5 +1,6 @@
-import { memo, useLayoutEffect, useRef, useState } from 'react';
+import { memo, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 import { BlockParser, type Block } from './blocks';
+import { Chunk } from './Chunk';
 import { CodeBlock } from './CodeBlock';
 import { copyText } from './CopyButton';
 import { sanitize } from './sanitize';
@@ -10,6 +11,7 @@ const Html = memo(function Html({ html }: { html: string }) {
     const nodes = sanitize(html);
     for (const table of nodes.querySelectorAll('table')) wrapTable(table);
     for (const code of nodes.querySelectorAll('pre')) wrapCode(code);
+    for (const box of nodes.querySelectorAll('input')) box.setAttribute('aria-label', box.checked ? 'Done' : 'To do');
     place.current?.replaceChildren(nodes);
   }, [html]);
   return <div ref={place} className="block" />;
@@ -49,12 +51,28 @@ function renderBlock(block: Block) {
   return <CodeBlock key={block.key} code={block.code} language={block.language} isComplete={block.isClosed} />;
 }
 
+const CHUNK = 100;
+
+/** Blocks of a text: of a long one, all but the last are put into the document as they are needed. */
+function renderBlocks(blocks: readonly Block[]): ReactNode {
+  if (blocks.length <= 2 * CHUNK) return blocks.map(renderBlock);
+  const first = Math.floor((blocks.length - 1) / CHUNK) * CHUNK;
+  const chunks: ReactNode[] = [];
+  for (let start = 0; start < first; start += CHUNK) {
+    const chunk = blocks.slice(start, start + CHUNK);
+    const begin = blocks[start]?.key ?? 0;
+    const end = blocks[start + CHUNK]?.key ?? begin;
+    chunks.push(<Chunk key={`chunk ${begin}`} blocks={chunk} length={end - begin} render={renderBlock} />);
+  }
+  return [...chunks, ...blocks.slice(first).map(renderBlock)];
+}
+
 /** Text of a model as Markdown, sanitised; with `isLive` it grows, and a caret marks its end. */
 export const Markdown = memo(function Markdown({ text, isLive = false }: { text: string; isLive?: boolean }) {
   const [parser] = useState(() => new BlockParser());
   return (
     <div className={isLive ? 'markdown live' : 'markdown'}>
-      {parser.parse(text).map(renderBlock)}
+      {renderBlocks(parser.parse(text))}
       {isLive && text === '' ? <span className="caret" aria-hidden="true" /> : null}
     </div>
   );

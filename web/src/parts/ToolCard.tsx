@@ -3,6 +3,7 @@ import { CodeBlock } from './CodeBlock';
 import { formatSeconds } from './format';
 import { Lamp, type LampState } from './Lamp';
 import { Meter } from './Meter';
+import { showHidden } from './visible';
 
 export type ToolStatus = 'running' | 'waiting' | 'done' | 'failed' | 'cancelled';
 
@@ -60,8 +61,8 @@ export function ToolCard({ name, status, input, result, ms = null, progress = nu
     <details className="card tool" data-status={status}>
       <summary className="card-head">
         <Lamp state={LAMPS[status]} label={status} />
-        <span className="card-name">{name}</span>
-        <span className="card-line">{inputLine(input)}</span>
+        <span className="card-name">{showHidden(name)}</span>
+        <span className="card-line">{showHidden(inputLine(input))}</span>
         {ms === null ? null : <span className="card-time">{formatSeconds(ms)}</span>}
       </summary>
       {progress === null ? null : (

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { Lexer } from 'marked';
+import { expect, test, vi } from 'vitest';
 import { BlockParser } from './blocks';
 
 const TEXT = `# Title
@@ -52,11 +53,17 @@ test('a fence is closed once its last line is there', () => {
   expect(parser.parse('```js\nlet a\n```')).toMatchObject([{ kind: 'code', code: 'let a', isClosed: true }]);
 });
 
-test('HTML is shown as text, but for plain tags', () => {
-  const [block] = new BlockParser().parse('H<sub>2</sub>O <img src=x onerror="a()"> <b onclick="a()">b</b>');
-  expect(block).toMatchObject({
-    html: '<p>H<sub>2</sub>O &lt;img src=x onerror=&quot;a()&quot;&gt; &lt;b onclick=&quot;a()&quot;&gt;b</b></p>\n',
-  });
+test('HTML is shown as text, but for pairs of tags that Markdown has no marks for', () => {
+  const parse = (text: string) => flat(new BlockParser(), text)[0];
+  expect(parse('H<sub>2</sub>O <img src=x onerror="a()"> <kbd onclick="a()">b</kbd>')).toBe(
+    '<p>H<sub>2</sub>O &lt;img src=x onerror=&quot;a()&quot;&gt; &lt;kbd onclick=&quot;a()&quot;&gt;b&lt;/kbd&gt;</p>\n',
+  );
+  expect(parse('Use <b>x</b> and </sub> then <Foo>')).toBe(
+    '<p>Use &lt;b&gt;x&lt;/b&gt; and &lt;/sub&gt; then &lt;Foo&gt;</p>\n',
+  );
+  expect(parse('<details open>\nx\n</details>')).toContain('x\n&lt;/details&gt;');
+  expect(parse('| a |\n|---|\n| b<br>c |')).toContain('<td>b<br>c</td>');
+  expect(parse('- **x<sup>2</sup>**')).toContain('<strong>x<sup>2</sup></strong>');
 });
 
 test('a picture is a link to it, and is not loaded', () => {
@@ -72,6 +79,16 @@ test('a very long paragraph is shown without its marks, and others with them', (
     `<p>${long.replaceAll('<', '&lt;').replaceAll('>', '&gt;')}</p>\n`,
     '<p><em>short</em></p>\n',
   ]);
+});
+
+test('the HTML of a block is made when it is asked for', () => {
+  const long = 'A paragraph with **bold** and `code`.\n\n'.repeat(5_000);
+  const reading = vi.spyOn(Lexer.prototype, 'inlineTokens');
+  const blocks = new BlockParser().parse(long);
+  expect(blocks).toHaveLength(5_000);
+  expect(reading).not.toHaveBeenCalled();
+  expect(blocks[4_000]).toMatchObject({ html: '<p>A paragraph with <strong>bold</strong> and <code>code</code>.</p>\n' });
+  reading.mockRestore();
 });
 
 test('lines may end as on Windows', () => {

@@ -1,5 +1,7 @@
 /** Numbers and times as people read them. */
 
+const DAY_MS = 86_400_000;
+
 export function formatUsd(usd: number): string {
   if (usd === 0) return '$0';
   if (usd < 0.0001) return '<$0.0001';
@@ -19,6 +21,10 @@ export function formatClock(ms: number): string {
   return hours > 0 ? `${hours}:${parts.join(':')}` : `${Number(parts[0])}:${parts[1]}`;
 }
 
+/** How long something still lasts: hours and seconds, or days where seconds say nothing. */
+export const formatLeft = (ms: number): string =>
+  ms < 2 * DAY_MS ? formatClock(ms) : plural(Math.floor(ms / DAY_MS), 'day');
+
 export function formatCount(count: number): string {
   if (count < 10_000) return count.toLocaleString('en');
   if (count < 1_000_000) return `${(count / 1000).toFixed(count < 100_000 ? 1 : 0)}k`;
@@ -34,8 +40,6 @@ export function formatBytes(count: number): string {
 export function formatTime(at: number): string {
   return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hour12: false });
 }
-
-const DAY_MS = 86_400_000;
 
 /** When something was changed: the time of today, the day of this week, or the date. */
 export function formatWhen(at: number, now: number): string {

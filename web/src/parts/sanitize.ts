@@ -47,6 +47,9 @@ const TAGS = [
 ];
 const ATTRIBUTES = ['align', 'checked', 'colspan', 'disabled', 'href', 'rowspan', 'start', 'title', 'type'];
 
+/** Attributes whose values are no addresses: what may stand in an address does not hold for them. */
+const NO_ADDRESSES = ATTRIBUTES.filter((name) => name !== 'href');
+
 const purify = DOMPurify(window);
 
 purify.addHook('afterSanitizeAttributes', (node) => {
@@ -69,6 +72,7 @@ export function sanitize(html: string): DocumentFragment {
     ...SHARED,
     ALLOWED_TAGS: TAGS,
     ALLOWED_ATTR: ATTRIBUTES,
+    ADD_URI_SAFE_ATTR: NO_ADDRESSES,
     ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
   });
   // A link whose address is refused leads nowhere, and does not look like one.

@@ -1,5 +1,5 @@
-import { useEffect, useState } from 'react';
-import { formatClock } from '../parts/format';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { formatClock, formatLeft } from '../parts/format';
 import { Lamp } from '../parts/Lamp';
 import { showHidden } from '../parts/visible';
 import { useNow } from '../parts/useNow';
@@ -9,6 +9,7 @@ import { callsOf, offersOf, type Answer } from './calls';
 import { DenyForm } from './DenyForm';
 import { EditForm } from './EditForm';
 import { overrideText } from './grants';
+import { useKeptFocus } from './useKeptFocus';
 
 interface Props {
   request: RequestRow;
@@ -50,7 +51,7 @@ function AskHead({ request, asker, since }: Pick<Props, 'request' | 'asker' | 's
       {since === null ? null : (
         <span className="card-time">
           waiting {formatClock(waited)}
-          {left === null ? null : ` · expires in ${formatClock(left)}`}
+          {left === null ? null : ` · expires in ${formatLeft(left)}`}
         </span>
       )}
     </div>
@@ -60,17 +61,27 @@ function AskHead({ request, asker, since }: Pick<Props, 'request' | 'asker' | 's
 /** A request for permission, with each call in full; nothing in it is focused by itself. */
 export function Approval({ request, asker, since, grants, noun, onAnswer }: Props) {
   const [form, setForm] = useState<'none' | 'deny' | 'edit'>('none');
+  const opened = useRef<'none' | 'deny' | 'edit'>('none');
+  const { card, focusCard } = useKeptFocus();
+  useLayoutEffect(() => {
+    // A form that is left gives the focus back to the button that has opened it.
+    if (form === 'none' && opened.current !== 'none')
+      card.current?.querySelector<HTMLElement>(`[data-opens="${opened.current}"]`)?.focus();
+    opened.current = form;
+  }, [form, card]);
   const [isSent, setSent] = useState(false);
   const isArmed = useArmed(request.id);
   const calls = callsOf(request);
   const isOff = isSent || !isArmed;
   const answer = (value: Answer) => {
     setSent(true);
+    // The button that was pressed is disabled now, and would lose the focus to the page.
+    focusCard();
     void onAnswer(value).then((isTaken) => setSent(isTaken));
   };
   const name = `Permission for ${asker}: ${calls.map((call) => call.name).join(', ')}`;
   return (
-    <section className="card ask" aria-label={name} data-request={request.id}>
+    <section ref={card} tabIndex={-1} className="card ask" aria-label={name} data-request={request.id}>
       <AskHead request={request} asker={asker} since={since} />
       {calls.map((call) => (
         <AskedCallView key={call.id} call={call} isOnly={calls.length === 1} />
@@ -103,10 +114,10 @@ export function Approval({ request, asker, since, grants, noun, onAnswer }: Prop
           >
             Allow once
           </button>
-          <button type="button" disabled={isOff} onClick={() => setForm('deny')}>
+          <button type="button" disabled={isOff} data-opens="deny" onClick={() => setForm('deny')}>
             Deny…
           </button>
-          <button type="button" disabled={isOff} onClick={() => setForm('edit')}>
+          <button type="button" disabled={isOff} data-opens="edit" onClick={() => setForm('edit')}>
             Edit…
           </button>
           {offersOf(calls).map((offer) => (

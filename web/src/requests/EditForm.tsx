@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { argumentsOf, type Answer, type AskedCall } from './calls';
+import { showHidden } from '../parts/visible';
 import { canonical, draftOf, readDraft, type Draft } from './edits';
 
 interface Props {
@@ -9,20 +10,32 @@ interface Props {
   onBack: () => void;
 }
 
-function Fields({ call, draft, onChange }: { call: AskedCall; draft: Draft; onChange: (draft: Draft) => void }) {
+interface FieldsProps {
+  call: AskedCall;
+  draft: Draft;
+  isFocused: boolean;
+  onChange: (draft: Draft) => void;
+}
+
+function Fields({ call, draft, isFocused, onChange }: FieldsProps) {
   return (
     <fieldset className="ask-edit-call">
-      <legend className="mono">{call.name}</legend>
-      {Object.entries(draft).map(([name, text]) => (
+      <legend className="mono">{showHidden(call.name)}</legend>
+      {Object.entries(draft).map(([name, text], index) => (
         <label key={name} className="label">
-          {name}
+          {showHidden(name)}
+          {/* The person has just asked for this form. */}
           <textarea
+            autoFocus={isFocused && index === 0}
             className="field mono"
             rows={Math.min(16, text.split('\n').length)}
             spellCheck={false}
             value={text}
             onChange={(event) => onChange({ ...draft, [name]: event.target.value })}
           />
+          {showHidden(text) === text ? null : (
+            <small className="mono ask-marked">Sent as {showHidden(text)}</small>
+          )}
         </label>
       ))}
     </fieldset>
@@ -52,12 +65,16 @@ export function EditForm({ calls, isOff, onAnswer, onBack }: Props) {
         event.preventDefault();
         send();
       }}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && !event.nativeEvent.isComposing) onBack();
+      }}
     >
       {asked.map((call, index) => (
         <Fields
           key={call.id}
           call={call}
           draft={drafts[index] ?? {}}
+          isFocused={index === 0}
           onChange={(draft) => setDrafts(drafts.with(index, draft))}
         />
       ))}

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Lamp } from '../parts/Lamp';
 import type { RequestRow } from '../wire/types';
 import type { Answer } from './calls';
+import { useKeptFocus } from './useKeptFocus';
 
 interface Props {
   request: RequestRow;
@@ -16,14 +17,16 @@ const optionText = (option: unknown): string =>
 export function Question({ request, asker, onAnswer }: Props) {
   const [text, setText] = useState('');
   const [isSent, setSent] = useState(false);
+  const { card, focusCard } = useKeptFocus();
   const answer = (words: string) => {
     if (words.trim() === '') return;
     setSent(true);
+    focusCard();
     void onAnswer({ text: words.trim() }).then((isTaken) => setSent(isTaken));
   };
   const options = (request.options ?? []).map(optionText);
   return (
-    <section className="card ask" aria-label={`Question of ${asker}`} data-request={request.id}>
+    <section ref={card} tabIndex={-1} className="card ask" aria-label={`Question of ${asker}`} data-request={request.id}>
       <div className="ask-head">
         <Lamp state="wait" isSilent />
         <span>{asker} asks</span>

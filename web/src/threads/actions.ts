@@ -28,13 +28,6 @@ export async function archiveThread(row: ThreadRow, archived: boolean): Promise<
   notify(archived ? 'Archived' : 'Taken out of the archive', { action: undo });
 }
 
-/** Whether a thread that was at rest has gone on since, in another tab or by somebody else. */
-async function hasGoneOn(row: ThreadRow): Promise<boolean> {
-  if (row.status === 'running') return false;
-  const now = await get<ThreadRow>(threadPath(row.id, '?content=false'));
-  return now.turns !== row.turns || now.status === 'running';
-}
-
 /** Delete a thread after a while in which it can be taken back; leaving the page deletes it at once. */
 export function deleteThread(row: ThreadRow): void {
   threads.hide(row.id, true);
@@ -44,27 +37,28 @@ export function deleteThread(row: ThreadRow): void {
     const wasOver = isOver;
     isOver = true;
     clearTimeout(timer);
-    removeEventListener('pagehide', leave);
+    removeEventListener('pagehide', destroy);
     return !wasOver;
   };
-  const restore = (): void => {
-    threads.hide(row.id, false);
-    threads.put(row);
+  const destroy = (): void => {
+    if (end())
+      remove(threadPath(row.id), { keepalive: true }).catch((error: unknown) => (restore(), notifyError(error)));
   };
-  const destroy = (): Promise<void> =>
-    remove(threadPath(row.id), { keepalive: true }).catch((error: unknown) => (restore(), notifyError(error)));
-  const leave = (): void => {
-    if (end()) void destroy();
-  };
-  const finish = async (): Promise<void> => {
+  // In another tab or program the thread is still there: what was said meanwhile is not deleted unseen.
+  const destroyUnchanged = async (): Promise<void> => {
+    const now = await get<ThreadRow>(threadPath(row.id, '?content=false')).catch(() => row);
+    const isSame = now.turns === row.turns && now.status !== 'running';
+    if (row.status === 'running' || isSame) return destroy();
     if (!end()) return;
-    // If that cannot be read, the deletion fails, too, and says why.
-    if (!(await hasGoneOn(row).catch(() => false))) return await destroy();
-    restore();
-    notify(`“${row.title || 'Untitled'}” has gone on meanwhile, so it was not deleted`);
+    restore(now);
+    notify(`“${row.title || 'Untitled'}” was not deleted: something was said there meanwhile`);
   };
-  const timer = setTimeout(() => void finish(), UNDO_MS);
-  addEventListener('pagehide', leave);
+  const restore = (latest: ThreadRow = row): void => {
+    threads.hide(row.id, false);
+    threads.put(latest);
+  };
+  const timer = setTimeout(() => void destroyUnchanged(), UNDO_MS);
+  addEventListener('pagehide', destroy);
   notify(`Deleted “${row.title || 'Untitled'}”`, {
     ms: UNDO_MS,
     action: { label: 'Undo', run: () => void (end() && restore()) },

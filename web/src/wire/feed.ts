@@ -36,6 +36,7 @@ export function connectFeed(): void {
   addEventListener('pageshow', (event) => {
     if (event.persisted) sender({ send: 'alive' });
   });
+  addEventListener('offline', () => sender({ send: 'check' }));
   addEventListener('online', () => sender({ send: 'wake' }));
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) sender({ send: 'wake' });

@@ -1,3 +1,4 @@
+import { tellHub } from './feed';
 import type { ProblemReply } from './types';
 
 /** An error that the server has answered with, or that it was not reached. */
@@ -30,6 +31,7 @@ async function request(method: string, path: string, body?: unknown, init: Reque
     response = await fetch(path, body === undefined ? sent : { ...sent, body: JSON.stringify(body) });
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    tellHub({ send: 'check' });
     throw new Problem({ ...OFFLINE, detail: method === 'GET' ? NOT_READ : NOT_DONE });
   }
   if (!response.ok) throw new Problem(await readProblem(response));

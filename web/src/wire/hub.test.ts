@@ -25,12 +25,12 @@ const activity = (thread: string, step: number) => ({
   activity: { seq: step, cursor: `h:${step}`, at: 0, kind: 'text', facts: {} },
 });
 
-function makeHub() {
+function makeHub(ask: () => Promise<void> = () => Promise.resolve()) {
   return new Hub((address) => {
     const source = new FakeSource(address);
     sources.push(source);
     return source;
-  });
+  }, ask);
 }
 
 function makeTab(hub: Hub) {
@@ -110,4 +110,36 @@ test('a tab that was forgotten is told to follow again', () => {
   hub.receive(tab.port, { send: 'bye' });
   hub.receive(tab.port, { send: 'alive' });
   expect(tab.heard.at(-1)).toEqual({ event: 'forgotten' });
+});
+
+const linkOf = (heard: readonly FromHub[]) => heard.findLast((message) => message.event === 'link');
+
+test('a server that hangs is found out, though no connection is closed', async () => {
+  const hub = makeHub(() => Promise.reject(new Error('no answer')));
+  const tab = makeTab(hub);
+  last().fire('open');
+  await vi.advanceTimersByTimeAsync(14_000);
+  expect(linkOf(tab.heard)).toMatchObject({ up: true });
+  await vi.advanceTimersByTimeAsync(6_000);
+  expect(linkOf(tab.heard)).toMatchObject({ up: false });
+  last().fire('open');
+  expect(linkOf(tab.heard)).toMatchObject({ up: true });
+});
+
+test('a server that answers, and has nothing to say, is not given up', async () => {
+  const ask = vi.fn(() => Promise.resolve());
+  const tab = makeTab(makeHub(ask));
+  last().fire('open');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(linkOf(tab.heard)).toMatchObject({ up: true });
+  expect(ask.mock.calls.length).toBeLessThan(6);
+});
+
+test('a request that failed has the server asked at once', async () => {
+  const hub = makeHub(() => Promise.reject(new Error('no answer')));
+  const tab = makeTab(hub);
+  last().fire('open');
+  hub.receive(tab.port, { send: 'check' });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(linkOf(tab.heard)).toMatchObject({ up: false });
 });

@@ -7,6 +7,7 @@ export type ToHub =
   | { send: 'unfollow'; thread: string }
   | { send: 'alive' }
   | { send: 'wake' }
+  | { send: 'check' }
   | { send: 'bye' };
 
 export type FromHub =
@@ -45,8 +46,17 @@ const LONGEST_DELAY = 5_000;
 const JOIN_MS = 10;
 /** The server follows as many on one connection. */
 const MOST_THREADS = 64;
+/** The server says something every 15 seconds, which no script can hear; after as long a silence it is asked. */
+const QUIET_MS = 15_000;
+const WATCH_MS = 5_000;
+const ANSWER_MS = 8_000;
 /** A hidden tab may run its timers once a minute only. */
 const SILENT_MS = 200_000;
+
+/** Ask whether the server answers; raise an error if it does not. */
+export async function askServer(): Promise<void> {
+  await fetch('/healthz', { cache: 'no-store', signal: AbortSignal.timeout(ANSWER_MS) });
+}
 
 export class Hub {
   private readonly tabs = new Map<HubPort, Tab>();
@@ -56,8 +66,18 @@ export class Hub {
   private failures = 0;
   private retryAt: number | null = null;
   private timer: ReturnType<typeof setTimeout> | null = null;
+  /** When the server was last known to answer. */
+  private answeredAt = 0;
+  private isAsking = false;
 
-  constructor(private readonly open: (address: string) => Source) {}
+  constructor(
+    private readonly open: (address: string) => Source,
+    private readonly ask: () => Promise<void> = askServer,
+  ) {
+    setInterval(() => {
+      if (this.tabs.size > 0 && Date.now() - this.answeredAt >= QUIET_MS) void this.check();
+    }, WATCH_MS);
+  }
 
   connect(port: HubPort): void {
     this.tabs.set(port, { threads: new Set(), heardAt: Date.now() });
@@ -78,6 +98,7 @@ export class Hub {
     else if (message.send === 'unfollow') tab.threads.delete(message.thread);
     else if (message.send === 'bye') this.tabs.delete(port);
     else if (message.send === 'wake' && !this.isUp) this.reopen();
+    else if (message.send === 'check') void this.check();
     this.dropSilentTabs();
   }
 
@@ -121,6 +142,21 @@ export class Hub {
     source.addEventListener('moved', (event) => this.takeMoved(JSON.parse(event.data) as Change));
   }
 
+  /** A server that hangs closes no connection: one that does not answer counts as lost. */
+  private async check(): Promise<void> {
+    const { source } = this;
+    if (!this.isUp || this.isAsking || source === null) return;
+    this.isAsking = true;
+    try {
+      await this.ask();
+      this.answeredAt = Date.now();
+    } catch {
+      this.fail(source);
+    } finally {
+      this.isAsking = false;
+    }
+  }
+
   private fail(source: Source): void {
     if (source !== this.source) return;
     source.close();
@@ -135,6 +171,7 @@ export class Hub {
   private setLink(isUp: boolean): void {
     this.isUp = isUp;
     if (isUp) {
+      this.answeredAt = Date.now();
       this.failures = 0;
       this.retryAt = null;
     }
@@ -148,6 +185,7 @@ export class Hub {
   private take(change: Change): void {
     if (change.activity === undefined || change.thread === undefined) return;
     const { thread, activity } = change;
+    this.answeredAt = Date.now();
     this.places.set(thread, activity.cursor);
     for (const [port, tab] of this.tabs)
       if (tab.threads.has(thread)) port.postMessage({ event: 'activity', thread, activity });

@@ -1,5 +1,5 @@
-import { type PointerEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
-import { type Area, centre, fit, fitReadable, revealFirst, type Size, type View, zoom } from './view';
+import { type CSSProperties, type PointerEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { type Area, centre, fit, fitAround, fitReadable, READABLE, revealFirst, type Size, type View, zoom } from './view';
 
 interface Props {
   size: Size;
@@ -13,6 +13,8 @@ interface Props {
 }
 
 const STEP = 1.25;
+/** Smaller than this, parts of the drawing are named instead of their states. */
+const FAR = 0.6;
 
 /** A drawing that can be moved and zoomed. Assistive technology gets the outline instead. */
 export function Canvas({ size, follow, goTo, label, layouts, children }: Props) {
@@ -61,6 +63,8 @@ export function Canvas({ size, follow, goTo, label, layouts, children }: Props) 
   const end = (): void => {
     drag.current = null;
   };
+  const isLarge = view !== null && fit(size, window()).scale < READABLE;
+  const scaled = { '--scale': view?.scale ?? 1 } as CSSProperties;
   return (
     <div
       ref={box}
@@ -74,15 +78,33 @@ export function Canvas({ size, follow, goTo, label, layouts, children }: Props) 
       onPointerLeave={end}
     >
       <svg width="100%" height="100%" aria-hidden="true" focusable="false">
-        {view && <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`}>{children}</g>}
+        {view && (
+          <g
+            className={view.scale < FAR ? 'far' : undefined}
+            style={scaled}
+            transform={`translate(${view.x} ${view.y}) scale(${view.scale})`}
+          >
+            {children}
+          </g>
+        )}
       </svg>
       <div className="canvas-tools" role="group" aria-label={label}>
         <button type="button" onClick={() => zoomBy(1 / STEP)} aria-label="Zoom out">
           −
         </button>
-        <button type="button" onClick={() => setView(fit(size, window()))} aria-label="Fit the whole chart">
+        <button
+          type="button"
+          onClick={() => setView(fitAround(size, follow, window()))}
+          aria-label="Fit the chart"
+          title="As small as can be read"
+        >
           Fit
         </button>
+        {isLarge ? (
+          <button type="button" onClick={() => setView(fit(size, window()))} aria-label="Show the whole chart">
+            Whole
+          </button>
+        ) : null}
         <button type="button" onClick={() => zoomBy(STEP)} aria-label="Zoom in">
           +
         </button>

@@ -93,6 +93,20 @@ export function GraphView(drawing: Drawing) {
       {graph.wires.map((wire) => (
         <WireLabel key={wire.id} box={wire.label} wire={wires.get(wire.id)} drawing={drawing} />
       ))}
+      {outer
+        .filter((box) => chart.states.get(box.id)?.parent === chart.root)
+        .map((box) => (
+          <text
+            key={box.id}
+            className="part-name"
+            x={box.x + box.width / 2}
+            y={box.y + box.height / 2}
+            textAnchor="middle"
+            dominantBaseline="central"
+          >
+            {chart.states.get(box.id)?.key}
+          </text>
+        ))}
     </Canvas>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { areasToFollow, centre, fit, fitReadable, reveal, revealFirst, zoom } from './view';
+import { areasToFollow, centre, fit, fitAround, fitReadable, reveal, revealFirst, zoom } from './view';
 
 const WINDOW = { width: 800, height: 600 };
 
@@ -12,7 +12,19 @@ test('a large drawing begins at its top, in a size that can be read', () => {
 
   expect(view.scale).toBe(1);
   expect(view.y).toBe(16);
-  expect(fit({ width: 700, height: 9000 }, WINDOW).scale).toBe(0.15);
+  const whole = fit({ width: 700, height: 9000 }, WINDOW);
+  expect(whole.y + 9000 * whole.scale).toBeLessThanOrEqual(WINDOW.height);
+});
+
+test('a large drawing is fitted no smaller than can be read, around what is active', () => {
+  const drawing = { width: 4000, height: 3000 };
+  const active = { x: 2000, y: 1500, width: 120, height: 40 };
+  const view = fitAround(drawing, [active], WINDOW);
+
+  expect(view.scale).toBe(0.8);
+  expect(view.x + active.x * view.scale).toBeGreaterThanOrEqual(0);
+  expect(view.x + (active.x + active.width) * view.scale).toBeLessThanOrEqual(WINDOW.width);
+  expect(fitAround({ width: 400, height: 200 }, [], WINDOW)).toEqual(fit({ width: 400, height: 200 }, WINDOW));
 });
 
 test('zooming keeps the point below the pointer', () => {

@@ -15,11 +15,11 @@ export interface Area extends Size {
   y: number;
 }
 
-const SMALLEST = 0.15;
+const SMALLEST = 0.03;
 const LARGEST = 3;
 const MARGIN = 16;
 /** A text of 12 pixels is readable from here on. */
-const READABLE = 0.8;
+export const READABLE = 0.8;
 
 const limit = (scale: number): number => Math.min(LARGEST, Math.max(SMALLEST, scale));
 
@@ -41,6 +41,14 @@ export function fitReadable(drawing: Size, window: Size): View {
   if (whole.scale >= READABLE) return whole;
   const scale = Math.max(READABLE, Math.min(1, (window.width - 2 * MARGIN) / drawing.width));
   return { scale, x: Math.max(MARGIN, (window.width - drawing.width * scale) / 2), y: MARGIN };
+}
+
+/** The smallest size in which texts can be read, with some areas of the drawing in view: the first that fits. */
+export function fitAround(drawing: Size, areas: readonly Area[], window: Size): View {
+  const view = fitReadable(drawing, window);
+  const whole = fit(drawing, window);
+  if (whole.scale >= READABLE) return whole;
+  return revealFirst({ ...view, scale: READABLE, x: MARGIN }, areas, window);
 }
 
 /** Larger or smaller around a point of the window. */
