@@ -591,7 +591,7 @@ def test_an_actor_that_does_not_exist_is_said_so_once(door: Inspector) -> None:
 
     expect(door.page.get_by_role("alert")).to_contain_text("This actor cannot be shown")
     expect(door.page.get_by_text("Loading…")).to_have_count(0)
-    door.page.get_by_role("link", name="Show all actors").click()
+    door.page.get_by_role("link", name="All actors").click()
     expect(door.page).to_have_url(re.compile(r"/inspector$"))
 
 
