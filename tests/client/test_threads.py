@@ -11,7 +11,16 @@ from antiphon.client import Client, NotAuthenticated, ServerUnreachable, Unexpec
 from antiphon.debate import InvalidConfig
 from antiphon.providers.errors import ProviderError
 from antiphon.runtime.errors import OtherHistory
-from antiphon.threads import Busy, InvalidCursor, NothingSaid, Refused, UnknownRequest, UnknownThread, WrongKind
+from antiphon.threads import (
+    Busy,
+    InvalidCursor,
+    NothingSaid,
+    Refused,
+    UnknownPermission,
+    UnknownRequest,
+    UnknownThread,
+    WrongKind,
+)
 from tests.fixtures.server import CANARY, LiveServer, live_server
 
 Use = Callable[[Any], Awaitable[Any]]
@@ -46,6 +55,27 @@ async def collect(source: AsyncIterator[Any]) -> list[Any]:
     return [item async for item in source]
 
 
+def test_a_permission_is_taken_back_by_its_id_and_an_unknown_one_is_refused_with_those_there_are(
+    server: LiveServer,
+) -> None:
+    overrides = [{"decision": "allow", "pattern": pattern} for pattern in ("read_file", "fetch")]
+
+    async def work(client: Any) -> None:
+        consent = {"mode": "ask", "overrides": overrides}
+        thread = await client.threads.create("chat", model="scripted:demo", consent=consent)
+        await client.threads.until_idle(thread, (await client.threads.say(thread, "Hello")).cursor)
+        first, second = await client.threads.permissions(thread)
+        receipt = await client.threads.revoke(thread, first.id)
+        with pytest.raises(UnknownPermission, match=f"has no permission {first.id!r}; it has: {second.id}") as refused:
+            await client.threads.revoke(thread, first.id)
+
+        assert (first.override, second.text, receipt.status) == (overrides[0], "fetch", "accepted")
+        assert (refused.value.permission, refused.value.permissions) == (first.id, (second.id,))
+        assert (await client.threads.read(thread)).permissions == (second,)
+
+    use(server, work)
+
+
 READERS: list[Callable[[Any, str], Awaitable[Any]]] = [
     lambda app, thread: app.threads.read(thread),
     lambda app, thread: app.threads.usage(thread),
@@ -57,6 +87,7 @@ READERS: list[Callable[[Any, str], Awaitable[Any]]] = [
     lambda app, thread: app.threads.content(thread),
     lambda app, thread: app.threads.snapshot(thread),
     lambda app, thread: app.threads.requests(thread),
+    lambda app, thread: app.threads.permissions(thread),
     lambda app, thread: app.threads.history(thread),
     lambda app, thread: app.threads.activities(thread, 2, 3),
     lambda app, thread: app.threads.export(thread),

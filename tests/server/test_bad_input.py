@@ -180,6 +180,10 @@ CASES: dict[str, Case] = {
     "no request to answer": (
         "POST", "/threads/talk/respond", {"requestId": "x", "text": "y"}, {}, 409, "unknown_request",
     ),
+    "no permission to take back": (
+        "POST", "/threads/talk/revoke", {"permission": "x"}, {}, 409, "unknown_permission",
+    ),
+    "no name of a permission": ("POST", "/threads/talk/revoke", {}, {}, 422, "bad_body"),
     "answer to nothing": ("POST", "/threads/talk/respond", {"text": "y"}, {}, 422, "bad_body"),
     "limit of another kind": ("POST", "/threads/talk/limits", {"costLimit": 5}, {}, 422, "bad_body"),
     "no limits": ("POST", "/threads/talk/limits", {}, {}, 422, "bad_body"),

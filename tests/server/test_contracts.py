@@ -91,7 +91,8 @@ def test_the_document_says_which_routes_need_no_token() -> None:
 
 
 def chat_tour(client: CheckedClient) -> None:
-    settings = {**CHAT_DEFAULTS, "model": "scripted:demo", "consent": {"mode": "ask"}, "autoStart": True}
+    consent = {"mode": "ask", "overrides": [{"decision": "allow", "pattern": "fetch"}]}
+    settings = {**CHAT_DEFAULTS, "model": "scripted:demo", "consent": consent, "autoStart": True}
     body = {"kind": "chat", "id": "tour", "title": "Tour", "owner": "me", **settings, "tools": []}
     thread = client.post("/threads", body)["id"]
     client.post(f"/threads/{thread}/start", {"text": "Hello"})
@@ -105,6 +106,8 @@ def chat_tour(client: CheckedClient) -> None:
     client.server.wait_until_idle(thread)
     history = client.http.get(f"/threads/{thread}/export?format=json").json()
     assert history["messages"]
+    (permission,) = client.get(f"/threads/{thread}")["permissions"]
+    client.post(f"/threads/{thread}/revoke", {"permission": permission["id"]})
     mark = client.post(f"/threads/{thread}/checkpoints", {"name": "here"})["content"]["checkpoints"]
     client.post(f"/threads/{thread}/branches", {"name": "side", "turn": 1})
     client.post(f"/threads/{thread}/messages", {"text": "Aside"})

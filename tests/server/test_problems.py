@@ -22,6 +22,7 @@ ERRORS: list[tuple[Exception, str]] = [
     (thread_errors.InvalidCursor("no"), "bad_cursor"),
     (thread_errors.Busy("busy"), "busy"),
     (thread_errors.UnknownRequest("t", "q", ["r"], "running"), "unknown_request"),
+    (thread_errors.UnknownPermission("t", "p", ["q"]), "unknown_permission"),
     (thread_errors.NotTaken("t", "Traceback\nValueError: secret"), "not_taken"),
     (thread_errors.Refused("no"), "refused"),
     (BadAgents([FileProblem("a.md", 1, "no")]), "bad_settings"),
@@ -72,6 +73,11 @@ def test_members_of_a_problem_tell_how_to_continue() -> None:
     errors: dict[Exception, object] = {
         runtime_errors.OtherHistory("t", "a:1", "b", 3, "b:3"): {"error": "OtherHistory", "resume": "b:3"},
         thread_errors.UnknownRequest("t", "q", ["r"], "running"): {"error": "UnknownRequest", "open": ["r"]},
+        thread_errors.UnknownPermission("t", "p", ["q"]): {
+            "error": "UnknownPermission",
+            "permission": "p",
+            "permissions": ["q"],
+        },
         thread_errors.NotOffered("r", "no", ["once"]): {"error": "NotOffered", "offered": ["once"]},
         InvalidConfig([FieldProblem("topic", "is missing")]): {
             "error": "InvalidConfig",

@@ -27,6 +27,7 @@ BODIES: dict[str, Any] = {
     "POST /threads/{id}/start": {"text": "x"},
     "POST /threads/{id}/messages": {"text": "x"},
     "POST /threads/{id}/respond": {"requestId": "r", "text": "x"},
+    "POST /threads/{id}/revoke": {"permission": "p"},
     "POST /threads/{id}/perform": {"action": "stop"},
     "POST /threads/{id}/limits": {"maxCostUsd": 1},
     "POST /threads/{id}/agent": {"name": "x"},
