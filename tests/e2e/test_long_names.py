@@ -28,9 +28,7 @@ def right_of(place: Locator) -> float:
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_long_word_in_a_topic_stays_in_the_page(
-    pages: Pages, stage: Stage, screenshots: Path, width: int
-) -> None:
+def test_a_long_word_in_a_topic_stays_in_the_page(pages: Pages, stage: Stage, screenshots: Path, width: int) -> None:
     id = stage.create(is_started=False, topic=f"Should {LONG}")
     app = pages.open(stage.server, f"/debates/{id}", viewport={"width": width, "height": 844})
     expect(app.button("Start")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Cards of permission in the browser: the tool of a real MCP server, what is seen of its arguments, and the keyboard."""
+"""Cards of permission in the browser: the tool of an MCP server, what is seen of its arguments, and the keyboard."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -86,3 +86,18 @@ def test_files_that_were_sent_are_folded_with_their_names(pages: Pages, server: 
     expect(message.get_by_text("first line")).to_be_visible()
     app.shoot(screenshots, "chat-files")
     assert app.serious_faults() == []
+
+
+def test_the_key_of_regenerate_pressed_twice_asks_for_one_reply(
+    pages: Pages, server: LiveServer, script: Script
+) -> None:
+    app = open_chat(pages, server, script(SLOW), "Count")
+    app.page.get_by_role("log").focus()
+
+    app.page.keyboard.press("r")
+    app.page.keyboard.press("r")
+
+    expect(app.rows().last).to_contain_text("2/2")
+    app.expect_state("completed")
+    expect(app.page.locator(".toast.error")).to_have_count(0)
+    expect(app.rows().last).to_contain_text("2/2")

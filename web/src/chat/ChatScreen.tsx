@@ -101,7 +101,7 @@ export function ChatScreen({ thread, page: stored }: { thread: OpenThread; page:
       group: 'Chat',
       label: 'Regenerate the last reply',
       keys: 'r',
-      run: () => void (canChange && retryThread(id)),
+      run: () => void (canChange && !isRunning && retryThread(id)),
     },
     { id: 'branches', group: 'Chat', label: 'Branches', keys: 'b', run: () => setPanel((old) => !old) },
     { id: 'checkpoint', group: 'Chat', label: 'Add a checkpoint', keys: 'c', run: () => setMarking(true) },

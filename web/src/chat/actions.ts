@@ -17,6 +17,15 @@ async function act<T>(id: string, work: () => Promise<T>): Promise<T | undefined
   }
 }
 
+const asking = new Set<string>();
+
+/** Ask for a reply once: a second click or key before the page has changed asks for no other. */
+async function askOnce<T>(id: string, work: () => Promise<T>): Promise<T | undefined> {
+  if (asking.has(id)) return undefined;
+  asking.add(id);
+  return await act(id, work).finally(() => asking.delete(id));
+}
+
 const to = <T>(id: string, rest: string, body: unknown = {}) => post<T>(threadPath(id, rest), body);
 const perform = (id: string, action: string, payload: Record<string, unknown> = {}) =>
   to<OpenedThread>(id, '/perform', { action, payload });
@@ -31,7 +40,7 @@ export const sendMessage = async (id: string, parts: readonly Part[]): Promise<b
 
 export const stopThread = (id: string) => act(id, () => to(id, '/stop'));
 export const resumeThread = (id: string) => act(id, () => to(id, '/resume'));
-export const retryThread = (id: string) => act(id, () => to(id, '/retry'));
+export const retryThread = (id: string) => askOnce(id, () => to(id, '/retry'));
 export const answerRequest = async (id: string, requestId: string, answer: Answer): Promise<boolean> =>
   (await act(id, () => to(id, '/respond', { requestId, ...answer }))) !== undefined;
 export const switchBranch = (id: string, branch: string) => act(id, () => perform(id, 'switch', { branch }));
@@ -91,7 +100,7 @@ export async function editMessage(
 
 /** Ask for another reply; one in the middle of the conversation is asked for on a branch of its own. */
 export function regenerate(id: string, message: ChatMessage, isLast: boolean, content: ChatContent) {
-  return act(id, async () => {
+  return askOnce(id, async () => {
     if (!isLast) await fork(id, message.id, branchName('another reply', content));
     return to(id, '/retry');
   });

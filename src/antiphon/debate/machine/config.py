@@ -206,7 +206,7 @@ def _set_problems(given: Settings, seats: list[Settings]) -> Iterator[FieldProbl
     if len(set(map(str, ids))) < len(ids):
         yield FieldProblem("participants", f"two participants have the same id: {ids}")
     # A seat without a name gets one that no other has.
-    names = [str(seat["name"]).strip() for seat in seats if isinstance(seat.get("name"), str)]
+    names = [name.strip() for seat in seats if isinstance(name := seat.get("name"), str)]
     if len(set(names)) < len(names):
         yield FieldProblem("participants", f"two participants have the same name: {names}")
     if len(set(map(str, colors))) < len(colors):
