@@ -224,6 +224,7 @@ ENDLESS = """
     Array.prototype.fill.call(new Uint8Array(12e6), 'a'.repeat(4e6))
     'a'.repeat(8e6).match('a'.repeat(4e6) + 'b')
     /^(a*)\\1b/.exec('a'.repeat(8e6))
+    JSON.stringify({}, Array(2**32 - 1))
     new Proxy([], {get: () => 2**53 - 1}).reverse()
     (x => { while (true) x * x })(2n ** 500000n)
     eval('2' + 'n')

@@ -357,3 +357,38 @@ def test_the_order_of_transitions_counts_where_one_descriptor_matches_another():
     for _ in range(3000):
         lists = [random.sample(names, random.randint(1, 3)) for _ in range(random.randint(1, 4))]
         assert is_order_relevant(lists) == is_relevant(lists), lists
+
+
+@pytest.mark.parametrize("key", ["states", "invoke", "on", "entry", "type", "initial", "id", "options", "guard", "history"])
+@pytest.mark.parametrize("tag", ["state", "parallel", "final", "transition", "scxml"])
+def test_keys_that_elements_stand_for_are_refused_with_their_line(key, tag):
+    more = f"a:more='{{\"{key}\": 5}}'"
+    inner = f"<state id='s'><transition {more}/></state>" if tag == "transition" else f"<{tag} id='s' {more}/>"
+    text = f"<scxml xmlns:a='urn:antiphon:chart'>{inner}</scxml>"
+
+    with pytest.raises(ScxmlError, match=rf"line \d: the attribute 'more' has '{key}'"):
+        load_scxml(text if tag != "scxml" else f"<scxml xmlns:a='urn:antiphon:chart' {more}><state/></scxml>")
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        "<onentry><a:action type='scxml.content'/></onentry>",
+        "<onentry><a:action type='scxml.begin'>5</a:action></onentry>",
+        "<onentry><a:action type='missing'/></onentry>",
+        "<onentry><a:action type='missing'>[</a:action></onentry>",
+        "<transition event='e' a:guard='scxml.cond'/>",
+        "<transition event='e' a:guard='missing'/>",
+        "<transition event='e' a:place='nowhere'/>",
+        "<transition event='e' a:more='{'/>",
+        "<transition event='e' a:more='[]'/>",
+        "<transition event='e' a:more='{\"unknown\": 1}'/>",
+        "<invoke a:invoke='true' src='scxml.invoke'/>",
+        "<invoke a:invoke='true'/>",
+    ],
+)
+def test_broken_parts_of_antiphon_are_refused_with_the_line_of_their_state(element):
+    text = f"<scxml xmlns:a='urn:antiphon:chart'><state id='x'/><state id='y'>\n<state id='z'>{element}</state></state></scxml>"
+
+    with pytest.raises(ScxmlError, match=r"^line 2: "):
+        load_scxml(text)

@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 from antiphon.scxml.elements import (
     ReadFile,
     add_payload,
+    check_name,
     more_of,
     named_actions,
     read_named,
@@ -21,7 +22,7 @@ from antiphon.scxml.elements import (
 )
 from antiphon.scxml.errors import ScxmlError
 from antiphon.scxml.events import engine_descriptors, is_order_relevant
-from antiphon.scxml.xml import children_of, own_attribute, tag_of, to_xml
+from antiphon.scxml.xml import children_of, line_of, own_attribute, tag_of, to_xml
 
 STATES = ("state", "parallel", "final", "history")
 Config = dict[str, Any]
@@ -32,9 +33,9 @@ class ScxmlDocument:
 
     def __init__(self, root: Element, read: ReadFile, default_name: str = "scxml") -> None:
         if tag_of(root) != "scxml":
-            raise ScxmlError(f"line {_line(root)}: the root element is {tag_of(root)!r} instead of 'scxml'")
+            raise ScxmlError(f"line {line_of(root)}: the root element is {tag_of(root)!r} instead of 'scxml'")
         if root.get("datamodel", "ecmascript") not in ("ecmascript", "null"):
-            raise ScxmlError(f"the data model {root.get('datamodel')!r} is not known; known: ecmascript, null")
+            raise ScxmlError(f"line {line_of(root)}: the data model {root.get('datamodel')!r} is not known; known: ecmascript, null")
         self.root = root
         self.read = read
         self.is_late = root.get("binding") == "late"
@@ -53,7 +54,7 @@ class ScxmlDocument:
         for child in children_of(element, *STATES):
             id = child.get("id") or self._free_id(child)
             if id in self.by_id:
-                raise ScxmlError(f"line {_line(child)}: the id {id!r} is taken by another state")
+                raise ScxmlError(f"line {line_of(child)}: the id {id!r} is taken by another state")
             self.ids[child] = id
             self.by_id[id] = child
             self._name_states(child)
@@ -71,7 +72,7 @@ class ScxmlDocument:
             return {**self._state(machine), "id": self.id, **more_of(machine)}
         config: Config = {"id": self.id, **self._inside(self.root), **more_of(self.root)}
         if not config.get("states"):
-            raise ScxmlError(f"line {_line(self.root)}: the document has no states")
+            raise ScxmlError(f"line {line_of(self.root)}: the document has no states")
         begin: Config = {"data": [self._data(data) for data in self._all_data(self.is_late)]}
         if self.is_late:
             begin["late"] = [data.get("id") for state in self.ids for data in _data_of(state)]
@@ -87,6 +88,17 @@ class ScxmlDocument:
         """True if the document was written from a chart with the semantics of XState."""
         return own_attribute(self.root, "semantics") == "xstate"
 
+    def line_at(self, path: str) -> int:
+        """Return the line of the state that a path in the chart leads to."""
+        machine = self._machine_element()
+        paths: dict[Element, str] = {self.root: ""}
+        line = line_of(self.root)
+        for element in self.ids:  # parents come first
+            paths[element] = "" if element is machine else f"{paths[self._parents[element]]}states.{self._key(element)}."
+            if f"{path}.".startswith(paths[element]):
+                line = line_of(element)
+        return line
+
     def _machine_element(self) -> Element | None:
         """Return the state that stands for the machine in a document that was written from a chart."""
         states = children_of(self.root, *STATES)
@@ -98,7 +110,7 @@ class ScxmlDocument:
 
     def _data(self, data: Element) -> Config:
         if not data.get("id"):
-            raise ScxmlError(f"line {_line(data)}: data needs an id")
+            raise ScxmlError(f"line {line_of(data)}: data needs an id")
         return to_json_element(data, self.read)
 
     def _inside(self, element: Element) -> Config:
@@ -121,7 +133,7 @@ class ScxmlDocument:
             block = list(transition)
         real = [child for child in children if tag_of(child) != "history"]
         if not targets and not real:
-            raise ScxmlError(f"line {_line(element)}: only history states are inside {self.ids.get(element)!r}")
+            raise ScxmlError(f"line {line_of(element)}: only history states are inside {self.ids.get(element)!r}")
         targets = targets or [self.ids[real[0]]]
         actions = self._actions(block)
         direct = [child for child in children if targets == [self.ids[child]]]
@@ -185,6 +197,7 @@ class ScxmlDocument:
         id = element.get("id") or f"{state}.invoke{number}"
         if own_attribute(element, "invoke") is not None:
             more = more_of(element)
+            check_name(element.get("src", ""), element)
             own = {"id": id} if more.pop("ownId", False) else {}
             return {**own, "src": element.get("src"), **more}
         input: Config = {name: value for name, value in element.attrib.items() if name != "id" and "}" not in name}
@@ -206,7 +219,7 @@ class ScxmlDocument:
             if place is None:
                 transitions.append(transition)
             else:
-                put_at(config, place.split(" "), self._transition(transition, None))
+                put_at(config, place.split(" "), self._transition(transition, None), transition)
         pairs = [(transition, (transition.get("event") or "").split()) for transition in transitions]
         is_ordered = not self.is_xstate and is_order_relevant([names for _, names in pairs if names])
         for transition, descriptors in pairs:
@@ -246,8 +259,8 @@ class ScxmlDocument:
         name = own_attribute(element, "guard")
         if name is not None:
             if descriptors is not None or element.get("cond") is not None:
-                raise ScxmlError(f"line {_line(element)}: a named guard cannot be combined with a condition")
-            return read_named(name, own_attribute(element, "params"))
+                raise ScxmlError(f"line {line_of(element)}: a named guard cannot be combined with a condition")
+            return read_named(name, own_attribute(element, "params"), element)
         params: Config = {}
         if descriptors is not None:
             params["events"] = " ".join(descriptors)
@@ -260,7 +273,7 @@ class ScxmlDocument:
 
     def _reference(self, id: str, element: Element) -> str:
         if id not in self.by_id:
-            raise ScxmlError(f"line {_line(element)}: no state has the id {id!r}")
+            raise ScxmlError(f"line {line_of(element)}: no state has the id {id!r}")
         return "#" + id.replace("\\", "\\\\").replace(".", "\\.")
 
     def _blocks(self, element: Element, kind: str) -> list[Any]:
@@ -280,7 +293,7 @@ def _data_of(element: Element) -> list[Element]:
     return [data for model in children_of(element, "datamodel") for data in children_of(model, "data")]
 
 
-def put_at(config: Config, place: list[str], transition: Config) -> None:
+def put_at(config: Config, place: list[str], transition: Config, element: Element) -> None:
     """Add a transition at its place in a chart, such as `after 1000` or `invoke 0 onDone`."""
     match place:
         case ["invoke", index, key] if index.isdecimal() and int(index) < len(config["invoke"]):
@@ -290,9 +303,5 @@ def put_at(config: Config, place: list[str], transition: Config) -> None:
         case ["onDone"]:
             config.setdefault("onDone", []).append(transition)
         case _:
-            raise ScxmlError(f"no place {' '.join(place)!r} for a transition")
+            raise ScxmlError(f"line {line_of(element)}: no place {' '.join(place)!r} for a transition")
 
-
-def _line(element: Element) -> int:
-    line: int = getattr(element, "line", 0)
-    return line

@@ -6,10 +6,17 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from antiphon.scxml.errors import ScxmlError
-from antiphon.scxml.xml import children_of, is_foreign, is_generated, own_attribute, tag_of, to_tree
+from antiphon.scxml.xml import children_of, is_foreign, is_generated, line_of, own_attribute, tag_of, to_tree
 
 ReadFile = Callable[[str], str]  # returns the text of a file beside the document
 JsonElement = dict[str, Any]
+# The keys of charts that elements and attributes of SCXML stand for.
+WRITTEN_KEYS = frozenset(
+    [
+        "id", "type", "initial", "history", "states", "on", "after", "always", "entry", "exit", "onDone", "onError",
+        "onSnapshot", "onTimeout", "invoke", "guard", "actions", "reenter", "src", "options",
+    ]
+)  # fmt: skip
 
 
 class LocatedJson(JsonElement):
@@ -67,17 +74,24 @@ def add_payload(node: dict[str, Any], element: Element, read: ReadFile) -> None:
 
 def named_actions(block: Iterable[Element]) -> list[dict[str, Any] | str]:
     """Return the actions of Antiphon that a block calls by name."""
-    return [read_named(child.attrib.get("type", ""), child.text) for child in block if is_foreign(child)]
+    return [read_named(child.attrib.get("type", ""), child.text, child) for child in block if is_foreign(child)]
 
 
-def read_named(type: str, params: str | None) -> dict[str, Any] | str:
+def read_named(type: str, params: str | None, element: Element) -> dict[str, Any] | str:
     """Return a name with its params, which are JSON."""
+    check_name(type, element)
     if not (params or "").strip():
         return type
     try:
         return {"type": type, "params": json.loads(params or "")}
-    except ValueError as error:
-        raise ScxmlError(f"the params of {type!r} are not JSON: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ScxmlError(f"line {line_of(element)}: the params of {type!r} are not JSON: {error}") from None
+
+
+def check_name(name: str, element: Element) -> None:
+    """Raise `ScxmlError` if the name of a function of the program is one of Antiphon's for documents."""
+    if name.startswith("scxml."):
+        raise ScxmlError(f"line {line_of(element)}: {name!r} is a name of Antiphon; use that of a function of the program")
 
 
 def more_of(element: Element) -> dict[str, Any]:
@@ -85,10 +99,12 @@ def more_of(element: Element) -> dict[str, Any]:
     text = own_attribute(element, "more")
     try:
         more = {} if text is None else json.loads(text)
-    except ValueError as error:
-        raise ScxmlError(f"the attribute 'more' is not JSON: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ScxmlError(f"line {line_of(element)}: the attribute 'more' is not JSON: {error}") from None
     if not isinstance(more, dict):
-        raise ScxmlError(f"the attribute 'more' is a JSON object, not {text}")
+        raise ScxmlError(f"line {line_of(element)}: the attribute 'more' is a JSON object, not {text}")
+    for key in more.keys() & WRITTEN_KEYS:
+        raise ScxmlError(f"line {line_of(element)}: the attribute 'more' has {key!r}; write it in elements of SCXML")
     return more
 
 

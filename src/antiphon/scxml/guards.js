@@ -155,7 +155,11 @@
                  'toString', 'valueOf', Symbol.iterator];
   for (const key of ownKeys(ofTexts)) guard(String.prototype, key, ofTexts[key]);
   guardOthers(String.prototype, [...ownKeys(ofTexts), ...quick], countedTexts);
-  guardOthers(JSON, [], countedTexts);
+  guard(JSON, 'stringify', (native, self, args) => {
+    if (isArray(args[1])) measure(args[1]);
+    return apply(native, self, args);
+  });
+  guard(JSON, 'parse', countedTexts);
   for (const key of ['parseInt', 'parseFloat', 'encodeURI', 'encodeURIComponent', 'decodeURI', 'decodeURIComponent',
                      'escape', 'unescape', 'btoa', 'atob']) guard(root, key, countedTexts);
   for (const key of ['keys', 'values', 'entries']) {

@@ -155,7 +155,8 @@ class DocumentLoader:
         try:
             return Machine(chart, names)
         except ChartError as error:
-            raise ScxmlError(f"{document.name}: {error.path or '(root)'}: {error.problem}") from error
+            line = document.line_at(error.path)
+            raise ScxmlError(f"line {line}: {document.name}: {error.path or '(root)'}: {error.problem}") from error
 
 
 def _first_context(name: str, *, scope: Any) -> dict[str, Any]:

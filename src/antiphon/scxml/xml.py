@@ -76,6 +76,12 @@ def tag_of(element: Element) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
+def line_of(element: Element) -> int:
+    """Return the line of an element in its document."""
+    line: int = getattr(element, "line", 0)
+    return line
+
+
 def children_of(element: Element, *names: str) -> list[Element]:
     """Return the child elements with one of these names."""
     children = [child for child in element if tag_of(child) in names and not is_foreign(child)]
@@ -113,8 +119,7 @@ def _to_tree(element: Element, free: int) -> tuple[list[Any], int]:
     xml = to_xml(element)
     free -= len(text) + len(xml)
     if free < 0:
-        line = getattr(element, "line", 0)
-        raise ScxmlError(f"line {line}: XML as a value is too large: each element has its own text and XML")
+        raise ScxmlError(f"line {line_of(element)}: XML as a value is too large: each element has its own text and XML")
     children = []
     for child in element:
         tree, free = _to_tree(child, free)
