@@ -16,6 +16,7 @@ from antiphon.cli.render.reflow import count_rows, is_reflowing
 
 ERASE_LINE = "\x1b[K"
 NARROWEST = 20
+SETTLING_S = 0.3  # without drawing after the width has changed: a terminal may change it again before it says so
 Lines = Sequence[list[Segment]]
 
 
@@ -27,6 +28,15 @@ class LiveRegion:
         self._is_reflowing = is_reflowing(environ)
         self._texts: list[str] = []  # of the lines that are drawn
         self._columns = 0  # of the screen when they were drawn
+        self._seen_columns = console.width
+        self._settled_at = 0.0
+
+    def is_settled(self, now: float) -> bool:
+        """Return whether the width has been the same for some time; else other rows than its own may be erased."""
+        if self._console.width != self._seen_columns:
+            self._seen_columns = self._console.width
+            self._settled_at = now + SETTLING_S
+        return now >= self._settled_at
 
     def draw(self, lines: Lines, above: Lines = ()) -> None:
         """Draw lines in place of the last ones; those `above` stay."""

@@ -18,7 +18,6 @@ from antiphon.cli.render.plain import Tone, thought_line
 from antiphon.cli.render.text_width import escape_controls, sanitize_lines
 
 REFRESH_S = 0.1
-SETTLING_S = 0.3  # without drawing after the width has changed: a terminal may change it again before it says so
 MOST_GROWING = 4_000  # characters of the unfinished block that are drawn; the rest appears when it is finished
 MOST_CODE = 1_000_000
 Footer = Callable[[int], Sequence[tuple[str, Tone]]]  # lines below the text, for a width
@@ -52,8 +51,6 @@ class RichView:
         self._drawn_at = 0.0
         self._is_first = True  # no block of this reply is printed yet
         self._waiting: list[MarkdownBlock] = []  # finished blocks that are not printed yet
-        self._columns = console.width
-        self._resized_at = -SETTLING_S
         self._code_printed = 0  # lines of the growing code
         self._retry_at = 0  # the length at which lines of the growing paragraph may be finished
 
@@ -71,7 +68,7 @@ class RichView:
     def text(self, piece: str) -> None:
         """Print finished blocks of the reply and draw the unfinished one."""
         self._waiting += self._blocks.feed(sanitize_lines(piece))
-        if self._is_settled():
+        if self._region.is_settled(self._now()):
             self._print_waiting()
         self.refresh()
 
@@ -105,7 +102,7 @@ class RichView:
     def refresh(self) -> None:
         """Redraw the unfinished block, at most ten times a second."""
         now = self._now()
-        if self._is_live and now - self._drawn_at >= REFRESH_S and self._is_settled():
+        if self._is_live and now - self._drawn_at >= REFRESH_S and self._region.is_settled(now):
             self._drawn_at = now
             self._print_waiting()
             finished = self._pop_finished_lines()
@@ -116,14 +113,6 @@ class RichView:
         self._end_text()
         self._is_live = False
         self._region.clear()
-
-    def _is_settled(self) -> bool:
-        """Return whether the width is the same since some time; other rows than those of the region may be erased."""
-        now = self._now()
-        if self._console.width != self._columns:
-            self._columns = self._console.width
-            self._resized_at = now
-        return now - self._resized_at >= SETTLING_S
 
     def _drawing(self, now: float) -> Lines:
         footer = self._footer_lines()
