@@ -8,7 +8,7 @@ from antiphon.chat.record import attempt_of, denials_in
 from antiphon.cli.chat.limits import LimitDecision
 from antiphon.cli.chat.printer import ReplyPrinter
 from antiphon.cli.chat.reply_stats import ReplyStats
-from antiphon.cli.default_model import settings_for
+from antiphon.cli.chat.sending import create_chat, readable_text
 from antiphon.cli.permission_prompt import TOO_LATE, PermissionDecision
 from antiphon.cli.render.plain import TextView
 from antiphon.cli.render.refresh import auto_refresh
@@ -55,11 +55,13 @@ class ChatClient:
     async def say(self, text: str) -> ReplyStats:
         """Send a message, with what is attached to it, and print the reply."""
         self._is_stopping = False
-        parts = self._parts(text)
-        if self.thread is None:
-            self.thread = await self.app.threads.create(CHAT, **{**settings_for(self.config["model"]), **self.config})
+        message = readable_text(text, self.view)
+        parts = self._parts(message)
         try:
-            receipt = await self.app.threads.say(self.thread, text, parts=parts)
+            if self.thread is None:
+                self.thread, receipt = await create_chat(self.app, self.config, message, parts)
+            else:
+                receipt = await self.app.threads.say(self.thread, message, parts=parts)
         except PlanOpen as error:
             raise _planned(error) from error
         self._attached = ()
