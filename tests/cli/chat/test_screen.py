@@ -130,6 +130,22 @@ def test_what_is_typed_during_a_reply_is_the_next_draft_and_not_shown_in_the_rep
     assert [row for row in rows if "next" in row] == ["> next question"]
 
 
+def test_what_is_typed_during_a_reply_that_control_c_stops_is_the_next_draft(tmp_path):
+    with Screen("chat", "-m", script(tmp_path, SLOW)) as screen:
+        at_prompt(screen)
+        screen.type("Hello")
+        screen.until_shown("It begins.")
+        screen.press(b"no, that is")
+        screen.paste("two\nlines")
+        screen.press(CUT)
+        rows = screen.until_shown("> no, that istwo")
+        screen.press(CUT)
+        at_prompt(screen)
+        ended(screen)
+
+    assert rows[-2:] == ["> no, that istwo", "… lines"]
+
+
 def test_control_c_clears_the_text_and_then_says_how_to_leave(tmp_path):
     with Screen("chat", "-m", script(tmp_path, [{"text": "Yes."}])) as screen:
         at_prompt(screen)

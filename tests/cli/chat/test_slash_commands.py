@@ -52,6 +52,9 @@ class ScriptedLines:
     def discard(self):
         pass
 
+    def discard_lines(self):
+        pass
+
 
 @pytest.fixture
 def typed(tmp_path):

@@ -113,6 +113,9 @@ class LineEditor:
         self._draft = ""
         discard_typed_input()
 
+    def discard_lines(self) -> None:
+        """Keep what was typed: it is a draft, and never sent by itself."""
+
     def use_keys(self, keys: EditingKeys) -> bool:
         """Use the keys of emacs or vi."""
         mode = EditingMode.VI if keys == "vi" else EditingMode.EMACS

@@ -50,6 +50,10 @@ class LineInput(Protocol):
         """Forget what was typed and not read yet."""
         ...
 
+    def discard_lines(self) -> None:
+        """Forget lines that were typed and would be read as if they were typed now; a draft is kept."""
+        ...
+
 
 class TerminalLines:
     """Reads lines that the terminal itself edits."""
@@ -93,6 +97,10 @@ class TerminalLines:
 
     def discard(self) -> None:
         """Forget what was typed and not read yet."""
+        discard_typed_input()
+
+    def discard_lines(self) -> None:
+        """Forget lines that were typed and not read yet."""
         discard_typed_input()
 
     async def _read(self) -> str:

@@ -42,7 +42,7 @@ class InterruptibleWait:
 
         def press() -> None:
             nonlocal stopping, pressed_at
-            self._lines.discard()
+            self._lines.discard_lines()
             if stopping is None:
                 pressed_at = self._now()
                 stopping = asyncio.create_task(self._stop())
