@@ -23,7 +23,7 @@ MOST_CODE = 1_000_000
 Footer = Callable[[int], Sequence[tuple[str, Tone]]]  # lines below the text, for a width
 STYLES: dict[Tone, str] = {
     "note": "dim", "tool": "cyan", "warning": "yellow", "error": "bold red", "title": "bold", "added": "green",
-    "removed": "red",
+    "removed": "red", "said": "",
 }  # fmt: skip
 
 
