@@ -1,6 +1,7 @@
 """The command `antiphon`: one parser, and commands that are imported when they are called."""
 
 import argparse
+import difflib
 import gc
 import shutil
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from antiphon import __version__
+from antiphon.cli.command_parser import NARROWEST, CommandParser
 from antiphon.cli.frame import (
     DONE,
     CliCommand,
@@ -87,6 +89,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(name: str, words: list[str]) -> int:
     if name in COMMANDS:
         return dispatch(name, words)
+    word = words[0] if words else name
+    matches = [] if word.startswith("-") else difflib.get_close_matches(word, COMMANDS, 1)
+    if matches:
+        root_parser().error(f"unknown command {word!r}; did you mean {matches[0]}?")
     root_parser().parse_args(words or [name])
     return DONE
 
@@ -112,12 +118,12 @@ def _lacks_subcommand(words: Sequence[str]) -> bool:
 
 def _wrap(text: str) -> str:
     # The formatter does not wrap, so that the examples keep their lines.
-    return textwrap.fill(text, shutil.get_terminal_size().columns - 2)
+    return textwrap.fill(text, max(NARROWEST, shutil.get_terminal_size().columns - 2))
 
 
 def root_parser(name: str | None = None) -> argparse.ArgumentParser:
     """Return the parser of `antiphon` with the options of one command; the others are only listed."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=command_name(),
         description="Run LLM conversations as statecharts: chats, agents and debates.",
         epilog=EXAMPLES,
