@@ -65,6 +65,24 @@ def test_descriptions_are_wrapped_to_the_width_of_the_terminal(monkeypatch, caps
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("columns", ["1", "2", "3"])
+@pytest.mark.parametrize("words", [["--help"], ["threads", "--help"], ["chart", "draw", "--help"]])
+def test_help_is_printed_on_a_terminal_of_any_width(words, columns, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", columns)
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+
+    assert ended.value.code == 0
+    assert "usage: antiphon" in capsys.readouterr().out
+
+
+def test_help_that_cannot_be_written_is_an_error(tmp_path):
+    process = run_in_shell(tmp_path, "--help > /dev/full")
+
+    assert process.returncode == 1
+    assert process.stderr.startswith("antiphon --help: cannot write: No space left on device")
+
+
 def run_in_shell(folder, line):
     """The command with streams as a shell sets them up."""
     environment = {**os.environ, "ANTIPHON_STORE": str(folder / "store.db")}

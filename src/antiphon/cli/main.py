@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from antiphon import __version__
+from antiphon.cli.command_parser import NARROWEST, CommandParser
 from antiphon.cli.frame import (
     BAD_USAGE,
     DONE,
@@ -133,12 +134,12 @@ def _lacks_subcommand(words: Sequence[str]) -> bool:
 
 def _wrap(text: str) -> str:
     # The formatter does not wrap, so that the examples keep their lines.
-    return textwrap.fill(text, shutil.get_terminal_size().columns - 2)
+    return textwrap.fill(text, max(NARROWEST, shutil.get_terminal_size().columns - 2))
 
 
 def root_parser(name: str | None = None) -> argparse.ArgumentParser:
     """Return the parser of `antiphon` with the options of one command; the others are only listed."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=command_name(),
         description="Run LLM conversations as statecharts: chats, agents and debates.",
         epilog=EXAMPLES,

@@ -1,5 +1,6 @@
 """`antiphon chat` as programs use it: one question, an answer, an exit code, and nothing a terminal would obey."""
 
+import asyncio
 import io
 import json
 import os
@@ -10,15 +11,19 @@ import sys
 
 import pytest
 
+from antiphon.app import App
 from antiphon.cli import default_model as choice
 from antiphon.cli.chat import command as chat
+from antiphon.cli.chat.client import ChatClient
 from antiphon.cli.default_model import DEFAULTS, HINT, ModelChoice, choose_model
 from antiphon.cli.main import main
+from antiphon.cli.render.plain import NullView
 from antiphon.client import starting
 from antiphon.providers.catalog import ModelListing
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.local.weights import SMOLLM2
 from antiphon.providers.prices import known_models
+from antiphon.threads.errors import Refused
 from tests.fixtures.chats import ECHO, echo_server, script
 from tests.providers.local.gguf_files import write_gguf
 
@@ -56,6 +61,49 @@ def test_what_is_piped_in_is_asked_after_the_prompt(tmp_path, capsys, monkeypatc
 
     assert code == 0
     assert "Count the words (chat, completed, 1 turn" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("prompt", [" ", "\n\t ", ""])
+def test_a_blank_prompt_is_not_sent(prompt, tmp_path, capsys):
+    code = main(["chat", "-m", script(tmp_path, HELLO), prompt])
+    main(["threads"])
+
+    out, err = capsys.readouterr()
+    assert (code, "no question; pass a PROMPT" in err) == (2, True)
+    assert "Untitled" not in out
+
+
+@pytest.mark.parametrize("where", ["prompt", "stdin"])
+def test_words_that_are_not_utf8_are_replaced_and_the_note_says_so(where, tmp_path, capsys, monkeypatch):
+    data = b"caf\xe9 au lait"
+    arguments = [data.decode("utf-8", "surrogateescape")] if where == "prompt" else []
+    piped = io.TextIOWrapper(io.BytesIO(b"" if where == "prompt" else data + b"\0"), encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", piped)
+    code = main(["chat", "-m", script(tmp_path, HELLO), *arguments])
+    err = capsys.readouterr().err
+    main(["threads", "show", "last"])
+
+    assert (code, err.count("were replaced by \ufffd")) == (0, 1)
+    assert "caf\ufffd au lait" in capsys.readouterr().out
+
+
+def test_a_first_message_that_is_refused_leaves_no_chat(tmp_path, capsys):
+    reference = script(tmp_path, HELLO)
+    main(["chat", "-m", reference, "Hello"])
+
+    async def say_nothing():
+        async with App(os.environ["ANTIPHON_STORE"]) as app:
+            client = ChatClient(app, NullView(), {"model": reference})
+            with pytest.raises(Refused):
+                await client.say("")
+            return client.thread
+
+    thread = asyncio.run(say_nothing())
+    capsys.readouterr()
+    main(["threads", "--json"])
+
+    assert thread is None
+    assert [row["title"] for row in json.loads(capsys.readouterr().out)] == ["Hello"]
 
 
 def test_a_reply_that_fails_ends_with_one_and_says_why(tmp_path, capsys):

@@ -248,12 +248,12 @@ def test_a_terminal_that_a_killed_chat_has_left_is_mended_by_the_next(tmp_path, 
 
 
 def test_a_narrower_terminal_has_no_orphan_lines(tmp_path):
-    text = " ".join(f"word{number}" for number in range(40))
+    text = " ".join(f"word{number}" for number in range(24))
     steps = [{"text": f"{text} "}, {"delay_ms": 1500}, {"text": "end."}]
     with Screen("chat", "-m", script(tmp_path, steps), columns=110, lines=40, **CUTTING) as screen:
         at_prompt(screen)
         screen.type("Hello")
-        screen.until_shown("word39")
+        screen.until_shown("word23")
         screen.resize(60, 40)
         screen.until_shown("tokens in")
         at_prompt(screen)
@@ -267,7 +267,7 @@ def test_a_narrower_terminal_has_no_orphan_lines(tmp_path):
         at_prompt(screen)
         ended(screen)
 
-    assert [word for word in words if word.startswith("word")] == [f"word{number}" for number in range(40)]
+    assert [word for word in words if word.startswith("word")] == [f"word{number}" for number in range(24)]
     assert len([row for row in rows if row.startswith("> a long")]) == 1
 
 

@@ -20,6 +20,7 @@ from antiphon.cli.input.signals import Signals
 from antiphon.cli.render.plain import PlainView
 from antiphon.tools.mcp.config import load_servers
 from tests.fixtures.chats import ECHO, echo_server, script
+from tests.fixtures.screen import Screen
 
 
 class ScriptedLines:
@@ -50,6 +51,9 @@ class ScriptedLines:
         return nullcontext()
 
     def set_aside(self):
+        pass
+
+    def discard_lines(self):
         pass
 
 
@@ -340,6 +344,29 @@ def test_turns_and_messages_are_printed_again(typed):
         ("Model", "First."),
         ("You", "One"),
     ]
+
+
+def test_words_of_the_user_are_printed_as_they_were_typed_and_thinking_as_such(tmp_path, monkeypatch):
+    monkeypatch.setenv("ANTIPHON_STORE", str(tmp_path / "store.db"))
+    monkeypatch.setenv("ANTIPHON_SERVER", "off")
+    model = script(tmp_path, [{"thinking": "Let me see."}, {"text": "Yes.\n\n```\nunclosed"}], [{"text": "Again."}])
+    with Screen("chat", "-m", model, columns=80, lines=50) as screen:
+        for number, message in enumerate(("/usr/bin\n# two\n<b>", "Once more")):
+            screen.wait(lambda number=number: screen.count("tokens in") == number and screen.rows[-1:] == ["> "])
+            screen.paste(message)
+            screen.press(b"\r")
+        screen.wait(lambda: screen.count("tokens in") == 2 and screen.rows[-1:] == ["> "])
+        screen.type("/history")
+        screen.until_shown("You · ")
+        screen.wait(lambda: screen.count("Again.") == 2 and screen.rows[-1:] == ["> "])
+        rows = screen.all_rows
+        screen.press(b"\x04")
+        screen.end()
+
+    text = "\n".join(rows).partition("You · ")[2]
+    assert "\n/usr/bin\n# two\n<b>\n" in text
+    assert "\nThinking: Let me see.\n" in text
+    assert text.index("unclosed") < text.index("You · ") < text.index("Once more")
 
 
 def test_the_last_turns_are_printed_and_the_others_are_named(typed):

@@ -27,9 +27,39 @@ def test_rows_of_a_reply_that_tmux_breaks_again_are_overwritten(tmp_path):
         tmux.keys("Hello", "Enter")
         tmux.wait(lambda rows: "word59" in "".join(rows[-3:]))
         tmux.resize(57)
-        rows = tmux.wait(lambda rows: at_prompt(rows) and "tokens in" in "".join(rows))
+        tmux.wait(lambda rows: at_prompt(rows) and "tokens in" in "".join(rows))
+        lines = tmux.lines
 
-    assert [word for row in rows for word in row.split() if word.startswith("word")] == WORDS
+    assert [word for line in lines for word in line.split() if word.startswith("word")] == WORDS
+
+
+@pytest.mark.parametrize("kind", ["prose", "marks", "list", "code", "quote"])
+def test_each_word_of_a_growing_reply_is_there_once_however_the_width_changes(tmp_path, kind):
+    words = [f"w{number}" for number in range(240)]
+    steps = [step for word in growing(kind, words) for step in ({"text": word}, {"delay_ms": 12})]
+    with Tmux("chat", "-m", script(tmp_path, steps), columns=120) as tmux:
+        tmux.wait(at_prompt)
+        tmux.keys("Hello", "Enter")
+        for place, columns in ((40, 60), (70, 100), (100, 40), (130, 120), (160, 50)):
+            tmux.wait(lambda rows, place=place: any(word in "".join(rows) for word in words[place : place + 40]))
+            tmux.resize(columns)
+        tmux.wait(lambda rows: at_prompt(rows) and "first token" in " ".join(rows))
+        lines = tmux.lines
+
+    assert [word for line in lines for word in line.split() if word in words] == words
+
+
+def growing(kind, words):
+    """The pieces of a reply of one growing block."""
+    starts = {"prose": "", "marks": "**an open mark ", "list": "", "code": "```python\n", "quote": "> "}
+    yield starts[kind]
+    for number, word in enumerate(words):
+        if kind == "list" and number % 12 == 0:
+            yield f"{chr(10) * bool(number)}- "
+        elif kind == "code" and number and number % 30 == 0:
+            yield "\n"
+        yield f"{word} "
+    yield {"code": "\n```\n"}.get(kind, "")
 
 
 def test_a_prompt_that_tmux_breaks_again_is_overwritten(tmp_path):

@@ -12,6 +12,13 @@ def test_wide_and_combining_characters_count_as_they_are_drawn():
     assert [width(text) for text in ("abc", "漢字", "e\u0301")] == [3, 4, 1]
 
 
+def test_joiners_within_a_character_are_kept_and_take_no_cell():
+    text = "👩\u200d👧 می\u200cخواهم"
+
+    assert sanitize_line(text) == text
+    assert width("می\u200cخ") == 3
+
+
 def test_a_long_text_is_cut_with_an_ellipsis():
     assert (clip("abcdef", 4), clip("漢字漢字", 4), clip("abc", 3), clip("abc", 0)) == ("abc…", "漢…", "abc", "")
 

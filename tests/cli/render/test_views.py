@@ -80,6 +80,22 @@ def test_it_is_redrawn_ten_times_a_second_at_most():
     view.end()
 
 
+@pytest.mark.parametrize("piece", ["word ", "code = 1\n"])
+def test_finished_lines_are_written_once_while_their_block_grows(piece):
+    written, clock, view = on_a_console()
+    view.begin()
+    if piece.endswith("\n"):
+        view.text("```python\n")
+    for number in range(60):
+        clock.at += 1
+        view.text(f"{number:03} {piece}")
+    view.end()
+
+    numbers = [word for word in " ".join(lasting(written)).split() if len(word) == 3 and word.isdigit()]
+    assert numbers == [f"{number:03}" for number in range(60)]
+    assert written.getvalue().count("002") < 10
+
+
 def test_what_is_redrawn_stays_small_however_long_the_block():
     written, clock, view = on_a_console()
     view.begin()

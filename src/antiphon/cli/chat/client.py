@@ -6,7 +6,7 @@ from typing import Any
 
 from antiphon.chat.record import attempt_of, denials_in
 from antiphon.cli.chat.limits import LimitDecision
-from antiphon.cli.chat.outgoing import message_parts, new_chat_settings
+from antiphon.cli.chat.outgoing import create_chat, message_parts, readable_text
 from antiphon.cli.chat.printer import ReplyPrinter
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.permission_prompt import TOO_LATE, PermissionDecision
@@ -55,11 +55,14 @@ class ChatClient:
     async def say(self, text: str, attached: Sequence[Mapping[str, Any]] = ()) -> ReplyStats:
         """Send a message, with what is attached to it, and print the reply."""
         self._is_stopping = False
-        parts = message_parts(self.config["model"], text, [*self._attached, *attached])
-        if self.thread is None:
-            self.thread = await self.app.threads.create(CHAT, **new_chat_settings(self.config))
+        message = readable_text(text, self.view)
+        parts = message_parts(self.config["model"], message, [*self._attached, *attached])
+        options = self.first_options or None
         try:
-            receipt = await self.app.threads.say(self.thread, text, parts=parts, options=self.first_options or None)
+            if self.thread is None:
+                self.thread, receipt = await create_chat(self.app, self.config, message, parts, options)
+            else:
+                receipt = await self.app.threads.say(self.thread, message, parts=parts, options=options)
         except PlanOpen as error:
             raise _planned(error) from error
         self._attached = ()

@@ -8,6 +8,7 @@ from typing import Any
 
 from antiphon.cli.chat.answer import AnswerForm
 from antiphon.cli.frame import UsageError
+from antiphon.cli.typed_text import read_piped, replace_unreadable
 
 STDIN = "-"
 AS_IT_ARRIVES = AnswerForm()
@@ -51,6 +52,7 @@ def compose_request(options: argparse.Namespace) -> ChatRequest:
         pairs += template.options.items()
     fragments = _fragments(options)
     text = "\n\n".join(part for part in (*fragments, input) if part)
+    system = None if system is None else replace_unreadable(system)
     settings = _settings([*pairs, *(options.option or ())])
     form = _answer_form(options, schema, extract)
     if form.schema is not None:
@@ -72,10 +74,7 @@ def _input(options: argparse.Namespace) -> str:
     texts = [" ".join(options.prompt)] if options.prompt else []
     is_taken = STDIN in (*(options.attachment or ()), *(options.fragment or ()))
     if not is_taken and not sys.stdin.isatty():
-        try:
-            texts += [text] if (text := sys.stdin.read().strip()) else []
-        except UnicodeDecodeError as error:
-            raise UsageError("piped input is not text; attach a file with -a -") from error
+        texts += [text] if (text := read_piped().strip()) else []
     return "\n\n".join(texts)
 
 
@@ -123,9 +122,9 @@ def _answer_form(options: argparse.Namespace, schema: Any, extract: Any) -> Answ
 def _question(options: argparse.Namespace, text: str, form: AnswerForm) -> str | None:
     """Return the question, or None for a conversation; raise `UsageError` if there must be a question."""
     has_parts = bool(options.attachment) and (bool(options.prompt) or not sys.stdin.isatty())
-    if text or has_parts:
+    if text.strip() or has_parts:
         return text
-    if not sys.stdin.isatty():
+    if options.prompt or not sys.stdin.isatty():
         raise UsageError("no question; pass a PROMPT or pipe one in")
     flags = {"--json": options.json, "--schema": form.schema is not None, "--extract": form.extract is not None}
     for flag, is_used in flags.items():

@@ -1,18 +1,50 @@
-"""What is sent for a chat: the settings of a new one, and the parts of a message with what is attached to it."""
+"""A message on its way to a chat, which is created with its first one: its text, and what is attached to it."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from antiphon.cli.default_model import settings_for
+from antiphon.cli.render.plain import TextView
+from antiphon.cli.typed_text import REPLACED, replace_unreadable
+from antiphon.cli.windows.types import Window
+from antiphon.client.errors import ServerUnreachable
 from antiphon.providers.documents import check_documents
-from antiphon.threads.errors import Refused
+from antiphon.runtime.errors import Unstorable
+from antiphon.runtime.records import Receipt
+from antiphon.threads.errors import Refused, ThreadError
+from antiphon.threads.kinds import Json
 
+PENDING = "pending"  # the status of a thread that has taken no message
 WITHOUT_IMAGES = "local:"  # models of this provider are loaded without their part for pictures
 
 
-def new_chat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a new chat, with those that its model needs."""
-    return {**settings_for(config["model"]), **config}
+def readable_text(text: str, view: TextView) -> str:
+    """Return a text that can be sent, and say so if it differs from what was typed."""
+    message = replace_unreadable(text)
+    if message != text:
+        view.line(REPLACED)
+    return message
+
+
+async def create_chat(
+    window: Window,
+    config: Json,
+    text: str,
+    parts: Sequence[Mapping[str, Any]] | None,
+    options: Mapping[str, Any] | None,
+) -> tuple[str, Receipt]:
+    """Create a chat with its first message; if the message is refused, there is no chat."""
+    thread = await window.threads.create("chat", **{**settings_for(config["model"]), **config})
+    try:
+        return thread, await window.threads.say(thread, text, parts=parts, options=options)
+    except ServerUnreachable:
+        raise
+    except (ThreadError, Unstorable):
+        with suppress(ThreadError):
+            if await window.threads.status(thread) == PENDING:
+                await window.threads.delete(thread)
+        raise
 
 
 def message_parts(

@@ -1,6 +1,7 @@
 """Slash commands that show the tree of a conversation and its messages, and go forward in it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from antiphon.chat.export import message_blocks
 from antiphon.chat.graph import chat_graph
@@ -9,6 +10,7 @@ from antiphon.chat.record import branch_path
 from antiphon.cli.chat.terminal import Terminal
 from antiphon.cli.render.graph import draw_graph
 from antiphon.threads.errors import Refused
+from antiphon.threads.export import document
 from antiphon.threads.export.markdown import blocks_to_markdown
 from antiphon.threads.kinds import Json
 
@@ -82,4 +84,16 @@ async def show_history(terminal: Terminal, words: Words) -> None:
 
 
 def _print(terminal: Terminal, chat: Json, messages: Sequence[Json]) -> None:
-    terminal.view.markdown(blocks_to_markdown(message_blocks(chat, messages)))
+    """Print messages one by one: what the user has said as it was typed, the rest as Markdown, thinking as such."""
+    view = terminal.view
+    for message in message_blocks(chat, messages):
+        view.markdown(blocks_to_markdown([replace(message, blocks=())]))
+        for block in message.blocks:
+            view.line("")
+            if isinstance(block, document.Words) and message.role == "user":
+                view.line(block.text.rstrip(), "said")
+            elif isinstance(block, document.Folded):
+                view.line(f"{block.summary}: {block.text.strip()}")
+            else:
+                view.markdown(blocks_to_markdown([block]))
+        view.line("")

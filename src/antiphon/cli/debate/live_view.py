@@ -7,7 +7,6 @@ from typing import Any
 
 from rich.color import Color, ColorParseError
 from rich.console import Console, Group, RenderableType
-from rich.live import Live
 from rich.panel import Panel
 from rich.rule import Rule
 from rich.table import Table
@@ -16,6 +15,7 @@ from rich.text import Text
 from antiphon.cli.debate import format as formatting
 from antiphon.cli.debate.plain_view import Tone, next_step
 from antiphon.cli.debate.state import DebateState
+from antiphon.cli.render.live_region import LiveRegion
 from antiphon.cli.render.markdown import ReplyMarkdown
 from antiphon.cli.render.text_width import clip, sanitize_line, sanitize_lines, width, wrap
 from antiphon.cli.render.units import plural
@@ -44,7 +44,8 @@ class LiveDebateView:
     def __init__(self, console: Console, *, now: Callable[[], float] = time.time) -> None:
         self._console = console
         self._now = now
-        self._live: Live | None = None
+        self._region = LiveRegion(console)
+        self._is_live = False
         self._drawn_at = 0.0
         self._hint = ""
         self._printed: set[tuple[str, int]] = set()
@@ -60,15 +61,7 @@ class LiveDebateView:
         self._console.print(Text(f"debate {debate.id}{' (resumed)' if is_resumed else ''}", style="dim"))
         for round in debate.rounds:
             self._print_round(debate, round)
-        self._live = Live(
-            console=self._console,
-            auto_refresh=False,
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-            vertical_overflow="crop",
-        )
-        self._live.start()
+        self._is_live = True
 
     def handle(self, activity: Activity, debate: DebateState) -> None:
         """Print finished rounds, errors and warnings."""
@@ -91,10 +84,12 @@ class LiveDebateView:
     def refresh(self, debate: DebateState, hint: str) -> None:
         """Redraw, at most ten times a second, or at once when the hint changes."""
         now = self._now()
-        if self._live is not None and (now - self._drawn_at >= REFRESH_S or hint != self._hint):
+        is_due = now - self._drawn_at >= REFRESH_S or hint != self._hint
+        if self._is_live and is_due and self._region.is_settled(now):
             self._drawn_at = now
             self._hint = hint
-            self._live.update(self._drawing(debate, hint, round(now * 1000)), refresh=True)
+            drawing = self._drawing(debate, hint, round(now * 1000))
+            self._region.draw(self._console.render_lines(drawing, pad=False)[: self._console.height])
 
     def end(self, debate: DebateState, record: Json, code: int) -> None:
         """Print the verdict and the summary in place of the drawing."""
@@ -112,10 +107,8 @@ class LiveDebateView:
 
     def close(self) -> None:
         """Stop drawing."""
-        if self._live is not None:
-            self._live.update(Text(""))
-            self._live.stop()
-            self._live = None
+        self._is_live = False
+        self._region.clear()
 
     def _drawing(self, debate: DebateState, hint: str, now: int) -> RenderableType:
         cells = self._console.width - 1
@@ -222,6 +215,7 @@ class LiveDebateView:
 
     def _print(self, *parts: RenderableType) -> None:
         """Print above the drawing, and let the next refresh redraw at once."""
+        self._region.clear()
         self._console.print(Group(*parts))
         self._drawn_at = 0.0
 

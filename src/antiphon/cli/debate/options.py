@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.cli.default_model import SCRIPTED, ModelChoice, choose_model, context_limit, resolve_model
+from antiphon.cli.frame import print_note
 from antiphon.cli.options import ID_HELP, add_server, add_store
 from antiphon.cli.render.units import plural
+from antiphon.cli.typed_text import REPLACED, replace_unreadable
 from antiphon.cli.windows.remote import choose_remote_model
 from antiphon.debate import FORMATS, POSITIONS, FieldProblem, InvalidConfig, problems_with
 from antiphon.debate.settings import merged_settings
@@ -120,9 +122,17 @@ def format_problems(problems: Sequence[FieldProblem]) -> str:
     return "\n".join([f"{plural(len(lines), 'invalid setting')}; debate not started", *lines])
 
 
+def _topic(options: argparse.Namespace) -> str | None:
+    words = " ".join(options.topic)
+    topic = replace_unreadable(words)
+    if topic != words:
+        print_note(REPLACED)
+    return topic or None
+
+
 def _flags(options: argparse.Namespace) -> dict[str, Any]:
     return {
-        "topic": " ".join(options.topic) or None,
+        "topic": _topic(options),
         "format": options.format,
         "maxRounds": options.rounds,
         "timeoutPerRound": options.timeout,

@@ -71,12 +71,11 @@ def redraw_reflowed(application: Application[str]) -> None:
     columns = max(1, application.output.get_size().columns)
     if screen is not None and is_reflowing(os.environ):
         cursor = renderer._cursor_pos
-        widths = [_cells(screen.data_buffer[row]) for row in range(cursor.y)]
-        above = count_rows(widths, columns, is_reflowed=True)
+        above = count_rows([_text(screen.data_buffer[row]) for row in range(cursor.y)], columns)
         renderer._cursor_pos = Point(x=cursor.x % columns, y=above + cursor.x // columns)
     Application._on_resize(application)
 
 
-def _cells(row: Mapping[int, Char]) -> int:
-    """Return the width of a drawn row, without the spaces at its end."""
-    return max((column + 1 for column, cell in row.items() if cell.char.strip()), default=0)
+def _text(row: Mapping[int, Char]) -> str:
+    """Return the text of a drawn row, without the spaces at its end."""
+    return "".join(row[column].char if column in row else " " for column in range(max(row, default=-1) + 1)).rstrip()

@@ -21,7 +21,7 @@ OPEN_ENDED = (*LISTS, "code_block")
 BlockKind = Literal["prose", "code", "table"]
 KINDS: dict[str, BlockKind] = {"fence": "code", "code_block": "code", "table_open": "table"}
 LONGEST_FENCE = 60  # lines
-LONGEST_LIST = 30  # lines
+LONGEST_LIST = 8  # lines
 DEEPEST = 40  # levels of tokens; the parser drops what is nested deeper
 
 
@@ -80,6 +80,12 @@ class MarkdownStream:
             tail.append(line)
             length += len(line) + 1
         return "\n".join(reversed(tail))[-most:]
+
+    def cut(self, length: int) -> None:
+        """Forget so many characters of the unfinished block, of which they are a finished piece."""
+        *lines, piece = "\n".join([*self._lines, "".join(self._pieces)])[length:].lstrip().split("\n")
+        self._begin(lines, continues=True, kind="paragraph")
+        self._pieces = [piece]
 
     @property
     def is_code(self) -> bool:

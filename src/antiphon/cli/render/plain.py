@@ -5,7 +5,7 @@ from typing import Literal, Protocol, TextIO
 
 from antiphon.cli.render.text_width import sanitize_lines
 
-Tone = Literal["note", "tool", "warning", "error", "title", "added", "removed"]
+Tone = Literal["note", "tool", "warning", "error", "title", "added", "removed", "said"]
 
 
 class TextView(Protocol):

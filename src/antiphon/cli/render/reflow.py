@@ -7,6 +7,8 @@ rows instead are known by their environment.
 import os
 from collections.abc import Iterable, Mapping
 
+from antiphon.cli.render.text_width import width
+
 CUTTING = ("linux", "screen")  # beginnings of TERM
 
 
@@ -17,6 +19,20 @@ def is_reflowing(environ: Mapping[str, str] = os.environ) -> bool:
     return "XTERM_VERSION" not in environ and "STY" not in environ and not environ.get("TERM", "").startswith(CUTTING)
 
 
-def count_rows(widths: Iterable[int], columns: int, *, is_reflowed: bool) -> int:
-    """Return the number of rows that drawn rows of these widths take now."""
-    return sum(max(1, -(-cells // columns)) if is_reflowed else 1 for cells in widths)
+def count_rows(texts: Iterable[str], columns: int) -> int:
+    """Return the number of rows that texts take in a terminal of so many columns."""
+    return sum(_rows(text, columns) for text in texts)
+
+
+def _rows(text: str, columns: int) -> int:
+    if text.isascii():
+        return max(1, -(-len(text) // columns))
+    rows = 1
+    cells = 0
+    for character in text:
+        size = width(character)
+        if cells + size > columns:  # a wide character is never broken
+            rows += 1
+            cells = 0
+        cells += size
+    return rows

@@ -1,4 +1,4 @@
-"""View of a conversation with rich: finished Markdown is printed, the unfinished block is redrawn."""
+"""View of a conversation with rich: finished lines of Markdown are printed, the unfinished end is redrawn."""
 
 import sys
 import time
@@ -10,18 +10,20 @@ from rich.segment import Segment, Segments
 from rich.text import Text
 
 from antiphon.cli.render.gate import Drawing
-from antiphon.cli.render.live_region import LiveRegion
+from antiphon.cli.render.live_region import Lines, LiveRegion, fold_lines, last_lines
 from antiphon.cli.render.markdown import PROSE_COLUMNS, ReplyMarkdown, block_lines, render_lines
 from antiphon.cli.render.markdown_stream import MarkdownBlock, MarkdownStream
+from antiphon.cli.render.paragraphs import finished_lines
 from antiphon.cli.render.plain import Tone, thought_line
 from antiphon.cli.render.text_width import escape_controls, sanitize_lines
 
 REFRESH_S = 0.1
 MOST_GROWING = 4_000  # characters of the unfinished block that are drawn; the rest appears when it is finished
+MOST_CODE = 1_000_000
 Footer = Callable[[int], Sequence[tuple[str, Tone]]]  # lines below the text, for a width
 STYLES: dict[Tone, str] = {
     "note": "dim", "tool": "cyan", "warning": "yellow", "error": "bold red", "title": "bold", "added": "green",
-    "removed": "red",
+    "removed": "red", "said": "",
 }  # fmt: skip
 
 
@@ -48,6 +50,9 @@ class RichView:
         self._started_at = 0.0
         self._drawn_at = 0.0
         self._is_first = True  # no block of this reply is printed yet
+        self._waiting: list[MarkdownBlock] = []  # finished blocks that are not printed yet
+        self._code_printed = 0  # lines of the growing code
+        self._retry_at = 0  # the length at which lines of the growing paragraph may be finished
 
     def begin(self) -> None:
         """Start drawing, with the time since the start."""
@@ -62,8 +67,9 @@ class RichView:
 
     def text(self, piece: str) -> None:
         """Print finished blocks of the reply and draw the unfinished one."""
-        for block in self._blocks.feed(sanitize_lines(piece)):
-            self._print_block(block)
+        self._waiting += self._blocks.feed(sanitize_lines(piece))
+        if self._region.is_settled(self._now()):
+            self._print_waiting()
         self.refresh()
 
     def thinking(self, piece: str) -> None:
@@ -96,9 +102,11 @@ class RichView:
     def refresh(self) -> None:
         """Redraw the unfinished block, at most ten times a second."""
         now = self._now()
-        if self._is_live and now - self._drawn_at >= REFRESH_S:
+        if self._is_live and now - self._drawn_at >= REFRESH_S and self._region.is_settled(now):
             self._drawn_at = now
-            self._region.draw(self._drawing(now))
+            self._print_waiting()
+            finished = self._pop_finished_lines()
+            self._region.draw(self._drawing(now), above=finished)
 
     def end(self) -> None:
         """Print the remaining blocks and stop drawing."""
@@ -106,44 +114,84 @@ class RichView:
         self._is_live = False
         self._region.clear()
 
-    def _drawing(self, now: float) -> list[list[Segment]]:
+    def _drawing(self, now: float) -> Lines:
         footer = self._footer_lines()
-        lines = self._unfinished_lines(now)[-max(1, self._console.height - 2 - len(footer)) :]
-        return [*lines, *footer]
+        rows = min(self._console.height // 3, self._console.height - 2 - len(footer))
+        return [*last_lines(self._unfinished_lines(now), rows, self._prose_columns()), *footer]
 
-    def _unfinished_lines(self, now: float) -> list[list[Segment]]:
+    def _prose_columns(self) -> int:
+        return min(self._console.width, PROSE_COLUMNS)
+
+    def _render_prose(self, text: str) -> Lines:
+        return render_lines(self._console, ReplyMarkdown(text), self._prose_columns())
+
+    def _pop_finished_lines(self) -> Lines:
+        """Return the lines of the growing paragraph or code that are finished; they are not drawn any more."""
+        if self._blocks.is_code:
+            return self._pop_code_lines()
+        text = self._blocks.growing(MOST_GROWING)
+        if len(text) == MOST_GROWING or len(text) < self._retry_at or self._thinking_since is not None:
+            return []
+        length, lines = finished_lines(text, self._render_prose)
+        self._retry_at = 0 if lines else len(text) + len(text) // 8
+        if not lines:
+            return []
+        continues = self._is_first or self._blocks.is_continuation
+        self._blocks.cut(length)
+        self._is_first = False
+        return lines if continues else [[], *lines]
+
+    def _pop_code_lines(self) -> Lines:
+        lines = self._code_lines()[:-1]
+        continues = self._is_first or self._blocks.is_continuation or not lines or self._code_printed > 0
+        self._code_printed += len(lines)
+        self._is_first = self._is_first and not lines
+        return lines if continues else [[], *lines]
+
+    def _code_lines(self) -> Lines:
+        """Return the lines of the growing code that are not printed yet."""
+        block = MarkdownBlock(self._blocks.growing(MOST_CODE), "code")
+        return block_lines(self._console, block)[self._code_printed :]
+
+    def _unfinished_lines(self, now: float) -> Lines:
         """Render the unfinished block, or the time spent waiting for text."""
-        columns = min(self._console.width, PROSE_COLUMNS)
         if self._thinking_since is not None:
             return self._note_lines(f"thinking … {now - self._thinking_since:.1f} s")
         text = self._blocks.growing(MOST_GROWING)
         if not text.strip():
             return self._note_lines(f"… {now - self._started_at:.1f} s")
-        if len(text) == MOST_GROWING:
-            return render_lines(self._console, Text(text), columns)
         if self._blocks.is_code:
-            columns = self._console.width
-        lines = render_lines(self._console, ReplyMarkdown(text), columns)
-        return lines if self._is_first or self._blocks.is_continuation else [[], *lines]
+            lines = fold_lines(self._code_lines(), self._console.width)
+        elif len(text) == MOST_GROWING:
+            return render_lines(self._console, Text(text), self._prose_columns())
+        else:
+            lines = self._render_prose(text)
+        continues = self._is_first or self._blocks.is_continuation or self._code_printed > 0
+        return lines if continues else [[], *lines]
 
-    def _note_lines(self, text: str) -> list[list[Segment]]:
+    def _note_lines(self, text: str) -> Lines:
         return render_lines(self._console, Text(text, style="dim"), self._console.width)
 
-    def _footer_lines(self) -> list[list[Segment]]:
+    def _footer_lines(self) -> Lines:
         """Render the footer, in at most half of the screen."""
         footer = self._footer(self._console.width) if self._footer is not None else ()
         texts = [Text(sanitize_lines(line), style=STYLES[tone], no_wrap=True) for line, tone in footer]
         lines = [line for text in texts for line in self._console.render_lines(text, pad=False)]
         return lines[-max(1, self._console.height // 2) :]
 
-    def _print_block(self, block: MarkdownBlock) -> None:
-        self._clear()
-        self._print_lines(block, is_first=self._is_first)
-        self._is_first = False
+    def _print_waiting(self) -> None:
+        """Print the finished blocks."""
+        for block in self._waiting:
+            self._clear()
+            self._print_lines(block, is_first=self._is_first, printed=self._code_printed)
+            self._code_printed = 0
+            self._is_first = False
+            self._retry_at = 0
+        self._waiting.clear()
 
-    def _print_lines(self, block: MarkdownBlock, *, is_first: bool) -> None:
-        lines = block_lines(self._console, block)
-        if not is_first and not block.continues:
+    def _print_lines(self, block: MarkdownBlock, *, is_first: bool, printed: int = 0) -> None:
+        lines = block_lines(self._console, block)[printed:]
+        if not is_first and not block.continues and not printed:
             lines = [[], *lines]
         self._console.print(_join_lines(lines), end="", crop=False, soft_wrap=True)
 
@@ -155,8 +203,8 @@ class RichView:
         self._region.clear()
 
     def _end_text(self) -> None:
-        for block in self._blocks.end():
-            self._print_block(block)
+        self._waiting += self._blocks.end()
+        self._print_waiting()
         self._is_first = True
         self._clear()
 
@@ -180,5 +228,5 @@ def rich_view(*, show_thinking: bool = False, footer: Footer | None = None) -> R
     return RichView(rich_console(), show_thinking=show_thinking, footer=footer)
 
 
-def _join_lines(lines: list[list[Segment]]) -> Segments:
+def _join_lines(lines: Lines) -> Segments:
     return Segments([segment for line in lines for segment in (*line, Segment.line())])

@@ -5,7 +5,8 @@ from unicodedata import category, combining, east_asian_width
 
 ELLIPSIS = "…"
 # Newline, tab, and the joiners within one character.
-ALLOWED = "\n\t\u200c\u200d"
+JOINERS = "\u200c\u200d"
+ALLOWED = f"\n\t{JOINERS}"
 
 # Letters, marks and symbols that take no ink: fillers, joiners, variation selectors, the empty Braille pattern.
 BLANK = frozenset(
@@ -15,8 +16,10 @@ BLANK = frozenset(
 
 
 def sanitize_line(text: str) -> str:
-    """Return the text as one line, with control characters and separators replaced by spaces."""
-    return "".join(" " if category(character)[0] in "CZ" else character for character in text)
+    """Return the text as one line, with control characters and separators replaced by spaces; joiners are kept."""
+    return "".join(
+        " " if category(character)[0] in "CZ" and character not in JOINERS else character for character in text
+    )
 
 
 def sanitize_lines(text: str) -> str:
@@ -51,7 +54,10 @@ def width(text: str) -> int:
     """Return the width of a text in cells."""
     if text.isascii():
         return len(text)
-    return sum(0 if combining(character) else 2 if east_asian_width(character) in "WF" else 1 for character in text)
+    return sum(
+        0 if combining(character) or character in JOINERS else 2 if east_asian_width(character) in "WF" else 1
+        for character in text
+    )
 
 
 def clip(text: str, cells: int) -> str:

@@ -9,13 +9,14 @@ from typing import Any
 from antiphon.agents.plans import BadPlan, load_plan
 from antiphon.cli.config.settings import load_config
 from antiphon.cli.default_model import ModelChoice, choose_model, resolve_model
-from antiphon.cli.frame import UsageError
+from antiphon.cli.frame import UsageError, print_note
 from antiphon.cli.options import ID_HELP, add_json, add_server, add_store, positive_int, positive_number
 from antiphon.cli.render.plain import PlainView
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.run.agents import FOLDER
 from antiphon.cli.run.folder import RunFolder, stored_servers
 from antiphon.cli.run.spec import GRACE_MS, RULES, RunSpec, models_by_place, run_models, stored_workspace
+from antiphon.cli.typed_text import REPLACED, read_piped, replace_unreadable
 from antiphon.threads import MODES
 
 FOR_NEW = (
@@ -84,11 +85,11 @@ def run_task(options: argparse.Namespace) -> str:
     """Return the task from the arguments and from piped input."""
     texts = [" ".join(options.task)] if options.task else []
     if not sys.stdin.isatty():
-        try:
-            texts += [text] if (text := sys.stdin.read(MOST_TASK + 1).strip()) else []
-        except UnicodeDecodeError as error:
-            raise UsageError("piped input is not text") from error
-    task = "\n\n".join(texts).encode(errors="replace").decode().strip()
+        texts += [text] if (text := read_piped(MOST_TASK + 1).strip()) else []
+    words = "\n\n".join(texts).strip()
+    task = replace_unreadable(words)
+    if task != words:
+        print_note(REPLACED)
     if len(task) > MOST_TASK:
         raise UsageError(f"the task is longer than {MOST_TASK:,} characters; put it into a file in the workspace")
     if not task:
