@@ -11,6 +11,7 @@ import pytest
 
 from antiphon import BlockingApp
 from antiphon.cli.chat.composition import ChatRequest
+from antiphon.cli.chat.reply_stats import metrics_line
 from antiphon.cli.chat.session import open_chat
 from antiphon.cli.chat.slash_commands import COMMANDS, run_slash_command
 from antiphon.cli.chat.terminal import Terminal
@@ -182,6 +183,15 @@ def test_a_merge_that_is_not_wanted_changes_nothing(typed, ending):
 
 def test_what_was_used_is_told(typed):
     assert re.search(r"1 reply · \d+ tokens in, \d+ out · \$0.00 · ", typed("Hello", "/cost"))
+
+
+def test_requests_of_unknown_price_are_not_called_replies():
+    """A proposal of a merge is a request without a reply."""
+    metrics = {"replies": 5, "inputTokens": 600, "outputTokens": 300, "costUsd": 0.0, "unpriced": 6}
+
+    line = metrics_line({**metrics, "durationMs": 900.0, "slowestMs": 200.0})
+
+    assert line.startswith("5 replies · 600 tokens in, 300 out · $0.00 (price of 6 requests unknown) · ")
 
 
 @pytest.mark.parametrize("suffix", ["md", "html", "json"])

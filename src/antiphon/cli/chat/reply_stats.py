@@ -141,3 +141,12 @@ class ReplyStats:
 def format_tokens(tokens_in: int, tokens_out: int) -> str:
     """Format token counts as `1,760 tokens in, 118 out`."""
     return f"{plural(tokens_in, 'token')} in, {tokens_out:,} out"
+
+
+def metrics_line(metrics: Mapping[str, Any]) -> str:
+    """Format what a conversation has used so far; requests are those for replies, and for proposals of merges."""
+    replies = f"{metrics['replies']:,} {'reply' if metrics['replies'] == 1 else 'replies'}"
+    tokens = format_tokens(metrics["inputTokens"], metrics["outputTokens"])
+    unpriced = f" (price of {plural(metrics['unpriced'], 'request')} unknown)" if metrics["unpriced"] else ""
+    times = f"{metrics['durationMs'] / 1000:.1f} s, slowest {metrics['slowestMs'] / 1000:.1f} s"
+    return f"{replies} · {tokens} · {format_usd(metrics['costUsd'])}{unpriced} · {times}"

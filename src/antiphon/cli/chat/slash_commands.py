@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from antiphon.cli.chat.merge import finish_merge, merge
 from antiphon.cli.chat.outline import branch_lines, checkpoint_lines
-from antiphon.cli.chat.reply_stats import format_tokens
+from antiphon.cli.chat.reply_stats import metrics_line
 from antiphon.cli.chat.terminal import Quit, Terminal
 from antiphon.cli.chat.tree_commands import (
     HISTORY,
@@ -25,7 +25,6 @@ from antiphon.cli.default_model import describe, resolve_model
 from antiphon.cli.exports import write_export
 from antiphon.cli.input.external_editor import EditorError
 from antiphon.cli.input.lines import EDITING_KEYS
-from antiphon.money import format_usd
 from antiphon.threads.errors import Refused
 from antiphon.threads.kinds import Json, Record
 
@@ -152,16 +151,7 @@ async def _model(terminal: Terminal, words: Words) -> None:
 
 
 async def _cost(terminal: Terminal, words: Words) -> None:
-    metrics = (await read_chat(terminal))["metrics"]
-    tokens = format_tokens(metrics["inputTokens"], metrics["outputTokens"])
-    unpriced = f" (price of {_replies(metrics['unpriced'])} unknown)" if metrics["unpriced"] else ""
-    times = f"{metrics['durationMs'] / 1000:.1f} s, slowest {metrics['slowestMs'] / 1000:.1f} s"
-    cost = f"{format_usd(metrics['costUsd'])}{unpriced}"
-    terminal.view.line(f"{_replies(metrics['replies'])} · {tokens} · {cost} · {times}")
-
-
-def _replies(count: int) -> str:
-    return "1 reply" if count == 1 else f"{count:,} replies"
+    terminal.view.line(metrics_line((await read_chat(terminal))["metrics"]))
 
 
 async def _retry(terminal: Terminal, words: Words) -> None:
