@@ -115,6 +115,8 @@ def test_before_anything_was_said_it_says_so(typed, line):
         ("/switch", "usage: /switch BRANCH"),
         ("/switch x", "there is no branch 'x'"),
         ("/rewind 5", "cannot rewind 5 turns, the branch has 1"),
+        ("/checkpoint m2", "'m2' is the name of a message or a number of turns; choose another name"),
+        ("/checkpoint 1", "'1' is the name of a message or a number of turns; choose another name"),
         ("/rewind nowhere", "there is no checkpoint 'nowhere'"),
         ("/merge x", "there is no other open branch"),
         ("/merge", "usage: /merge BRANCH"),
@@ -161,6 +163,14 @@ def test_places_are_marked_and_gone_back_to_by_the_start_of_their_id(typed):
     assert "no checkpoints; create one with /checkpoint" in shown
     assert re.search(r"^c[0-9a-f]{16}  -  on main, turn 1$", shown, re.MULTILINE)
     assert shown.rstrip().endswith("* main: 2 turns · Second.")
+
+
+def test_a_message_is_found_although_a_program_has_named_a_checkpoint_like_it(typed, tmp_path):
+    typed("One", "Two")
+    with BlockingApp(tmp_path / "store.db") as app:
+        app.threads.perform(app.library.latest(1)[0].id, "checkpoint", name="m2")
+
+    assert "on main, after turn 1" in typed("/rewind m2", last=True)
 
 
 def test_conflicts_are_shown_and_decided_one_by_one(typed):
