@@ -344,6 +344,18 @@ def test_the_tree_is_drawn_and_its_places_are_entered(typed):
     assert "● m2 (checkpoint mark) One\n" in second
 
 
+@pytest.mark.parametrize(
+    ("lines", "summary"),
+    [
+        (("/rewind m2",), "* idea: 1 turn, forked after turn 1"),
+        (("/rewind 2",), "* idea: 0 turns, forked after turn 0"),
+        (("/rewind m2", "Other", "/branches"), "*   idea: 2 turns, forked after turn 1"),
+    ],
+)
+def test_a_branch_that_was_rewound_behind_its_fork_leaves_its_parent_there(typed, lines, summary):
+    assert summary in typed("One", "Two", "/fork idea", *lines)
+
+
 def test_a_rewind_is_taken_back(typed):
     shown = typed("One", "Two", "/rewind", "/rewind", "/redo", "/redo")
 
