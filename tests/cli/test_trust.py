@@ -85,6 +85,14 @@ def test_trusted_folders_are_listed_and_revoked(folder, capsys):
     assert TrustedFolders().list() == {}
 
 
+def test_a_file_of_servers_that_is_not_there_is_no_question_of_trust(folder, capsys):
+    assert main(["run", "-m", "scripted:agents", "--workspace", str(folder), "--mcp", str(folder / "no"), "Go"]) == 2
+
+    err = capsys.readouterr().err
+    assert err.endswith(f"{folder / 'no'}: cannot be read: No such file or directory\n")
+    assert "trust" not in err.replace(str(folder), "")
+
+
 def test_showing_trusts_nothing(folder, capsys):
     main(["trust", "--show", "--json", str(folder)])
 

@@ -125,6 +125,13 @@ def test_a_second_undo_has_nothing_to_do(work, capsys):
     assert runs(capsys, "undo", "--yes")[:2] == (0, "nothing to undo\n")
 
 
+def test_a_redo_of_nothing_is_not_done_and_was_called_rightly(work, capsys):
+    code, _, err = runs(capsys, "redo", "--yes")
+
+    assert code == 1
+    assert "there is no undo to take back" in err
+
+
 def test_undo_of_threads_is_the_same(work, capsys):
     assert main(["threads", "undo", "last", "--yes"]) == 0
     assert files(work) == {"add.py": "old\n"}
@@ -157,7 +164,7 @@ def test_a_run_that_is_in_progress_elsewhere_is_not_undone(work, capsys, tmp_pat
         undo.plan(thread)
         code, _, err = runs(capsys, "undo", "--yes")
 
-    assert code == 2
+    assert code == 1
     assert err == "antiphon runs: another process is working in this thread; stop it first\n"
 
 

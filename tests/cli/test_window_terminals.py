@@ -129,3 +129,24 @@ def test_a_chat_at_its_prompt_starts_the_server_again_with_its_mcp_servers(store
         _, code = screen.end()
 
     assert code == 0
+
+
+def test_a_permission_of_a_chat_is_asked_for_again_after_its_server_and_its_terminal_were_killed(store, tmp_path):
+    call = {"tool": ECHO, "arguments": {"text": "here"}}
+    model = script(tmp_path, {"after": ECHO, "steps": [{"text": "Heard."}]}, {"steps": [call]})
+    servers = echo_server(tmp_path)
+    with Screen("chat", "-m", model, "--mcp", servers, columns=100) as screen:
+        screen.until(PROMPT)
+        screen.type("Say it")
+        screen.until(ASKED)
+        screen.process.kill()
+        kill_server(store)
+    with Screen("resume", columns=100) as screen:
+        screen.until(ASKED)
+        screen.type("a")
+        screen.until("Heard.")
+        screen.until(PROMPT)
+        screen.press(LEAVE)
+        _, code = screen.end()
+
+    assert code == 0

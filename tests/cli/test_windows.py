@@ -154,6 +154,17 @@ def test_a_command_that_needs_the_store_names_a_server_in_use(store: Path, endle
     assert "end it with: kill " in imported.stderr
 
 
+@pytest.mark.parametrize("words", [[], ["--no-server"]])
+def test_a_store_that_cannot_be_used_is_a_failure_with_or_without_a_server(store: Path, words: list[str]) -> None:
+    store.write_bytes(b"not a database" * 1000)
+
+    result = antiphon(*DEMO, "--store", store, *words, "Hello", stdin=None)
+
+    assert result.returncode == 1
+    assert result.stderr.count("antiphon") == 1
+    assert result.stderr.startswith(f"antiphon chat: {store}: ")
+
+
 def test_without_a_server_nothing_is_started(store: Path) -> None:
     result = antiphon(*DEMO, "--no-server", "--store", store, "Hello")
 

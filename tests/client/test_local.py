@@ -19,6 +19,7 @@ from antiphon.client import local, starting
 from antiphon.client.local import ensure_server, find_server, read_server, request
 from antiphon.client.starting import (
     LocalServerError,
+    ServerFailed,
     StartingServer,
     is_enabled,
     log_path,
@@ -255,5 +256,21 @@ def test_a_server_that_fails_after_an_early_start_is_reported(store: Path) -> No
     store.mkdir()
     early = start_early(store)
 
-    with pytest.raises(LocalServerError, match="or use --no-server"):
+    with pytest.raises(ServerFailed, match=f"^{store}: ") as caught:
         asyncio.run(ensure_server(store, started=early))
+
+    assert "--no-server" not in str(caught.value)  # it would fail there, too
+
+
+def test_a_server_that_reports_nothing_can_be_done_without() -> None:
+    error = local._start_error("Traceback (most recent call last):\nMemoryError", 1)
+
+    assert isinstance(error, ServerFailed)
+    assert str(error).endswith("MemoryError\nor use --no-server")
+
+
+def test_settings_that_a_server_cannot_use_are_no_failure_of_the_store() -> None:
+    error = local._start_error("antiphon serve: prices.toml: invalid", 2)
+
+    assert not isinstance(error, ServerFailed)
+    assert str(error) == "prices.toml: invalid"

@@ -420,8 +420,11 @@ def test_settings_come_from_toml_json_and_flags_and_flags_win(tmp_path: Path) ->
         (tmp_path / name).write_text(text, "utf-8")
         with pytest.raises(InvalidConfig, match="file: "):
             merged_settings(tmp_path / name, {})
-    with pytest.raises(InvalidConfig, match="cannot be read"):
+    with pytest.raises(InvalidConfig, match=r"cannot be read: No such file or directory$"):
         merged_settings(tmp_path / "none.toml", {})
+    (tmp_path / "latin.toml").write_bytes(b'topic = "\xff"')
+    with pytest.raises(InvalidConfig, match="cannot be read: it is not a text in UTF-8"):
+        merged_settings(tmp_path / "latin.toml", {})
 
 
 @pytest.mark.parametrize("way", ["retry", "resume"])

@@ -23,6 +23,7 @@ from typing import Any
 from antiphon.client.starting import (
     READY,
     LocalServerError,
+    ServerFailed,
     StartingServer,
     log_path,
     socket_path,
@@ -37,7 +38,8 @@ START_S = 30.0
 POLL_S = 0.02
 MOST_REPLY = 1_000_000
 MOST_TAIL = 4_000
-IN_USE = " is in use by "
+REPORTED = "\nantiphon serve: "  # how a server begins the line of its error
+CALLED_WRONGLY = 2  # its exit code for settings that it cannot use
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ async def ensure_server(
                     else:
                         await asyncio.sleep(POLL_S)
     except TimeoutError:
-        raise LocalServerError(
+        raise ServerFailed(
             f"the server of {store} did not answer within {START_S:g} seconds; see {log_path(store)}, "
             "or use --no-server"
         ) from None
@@ -162,10 +164,18 @@ async def _until_ready(store: Path, server: StartingServer) -> bool:
     while server.process.returncode is None:
         await asyncio.sleep(POLL_S)
     if server.process.returncode:
-        reason = _tail(log_path(store), server.log_offset)
-        # In a store that is in use, this process could do no more than the server.
-        raise LocalServerError(reason if IN_USE in reason else f"{reason}\nor use --no-server".strip())
+        raise _start_error(_tail(log_path(store), server.log_offset), server.process.returncode)
     return False
+
+
+def _start_error(log: str, code: int) -> LocalServerError:
+    """Return the error of a server that has ended with an exit code before it listened.
+
+    What the server has reported itself is true for a command in this process, too.
+    """
+    *_, report = f"\n{log}".split(REPORTED)
+    problem = report if REPORTED in f"\n{log}" else f"{log}\nor use --no-server"
+    return LocalServerError(problem) if code == CALLED_WRONGLY else ServerFailed(problem)
 
 
 def _tail(path: Path, offset: int) -> str:

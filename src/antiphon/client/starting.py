@@ -42,6 +42,10 @@ class LocalServerError(Exception):
     """The server of a store cannot be used; the message says what to do."""
 
 
+class ServerFailed(LocalServerError):
+    """The server of a store has failed to start, or does not answer: nobody has called anything wrongly."""
+
+
 @dataclass(frozen=True, slots=True)
 class StartingServer:
     """Server that was started and does not listen yet: its process, its standard output, and the place in its log.

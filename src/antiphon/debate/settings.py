@@ -15,11 +15,19 @@ def load_settings(path: str | Path) -> dict[str, Any]:
     try:
         text = file.read_text("utf-8")
         settings = json.loads(text) if file.suffix == ".json" else tomllib.loads(text)
-    except (OSError, ValueError, RecursionError) as error:
-        raise InvalidConfig([FieldProblem("file", f"{str(file)!r} cannot be read: {error}")]) from error
+    except OSError as error:
+        raise _unreadable(file, error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        raise _unreadable(file, "it is not a text in UTF-8") from error
+    except (ValueError, RecursionError) as error:
+        raise _unreadable(file, str(error)) from error
     if not isinstance(settings, dict):
         raise InvalidConfig([FieldProblem("file", f"{str(file)!r} contains no settings; it must contain an object")])
     return settings
+
+
+def _unreadable(file: Path, reason: str) -> InvalidConfig:
+    return InvalidConfig([FieldProblem("file", f"{str(file)!r} cannot be read: {reason}")])
 
 
 def merged_settings(path: str | Path | None, flags: Mapping[str, Any]) -> dict[str, Any]:

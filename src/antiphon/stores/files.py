@@ -28,7 +28,7 @@ WAL_HEADER = 32  # a log of this size or less contains nothing
 
 # Advice by the primary result code of SQLite.
 ADVICE = {
-    sqlite3.SQLITE_FULL: "free some space; nothing that was acknowledged is lost, and work continues by itself",
+    sqlite3.SQLITE_FULL: "free some space; nothing that was acknowledged is lost",
     sqlite3.SQLITE_IOERR: "check the disk and its quotas; nothing that was acknowledged is lost",
     sqlite3.SQLITE_READONLY: "it was opened for reading, or its folder is not writable; copy it to a writable folder",
     sqlite3.SQLITE_CANTOPEN: "check the permissions, or copy it to a writable folder",

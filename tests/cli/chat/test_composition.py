@@ -176,6 +176,7 @@ def test_a_schema_is_fields_json_or_a_file(tmp_path):
     ("text", "message"),
     [
         ("", "the schema has no field"),
+        ("age int, age str", "the field 'age' occurs twice in the schema; rename or remove one"),
         ("name date", "there is no type 'date' of a field; known: str, int, float, bool"),
         ("first name last", "cannot read the field"),
         ("{", "is not JSON"),

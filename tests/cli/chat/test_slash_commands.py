@@ -11,6 +11,7 @@ import pytest
 
 from antiphon import BlockingApp
 from antiphon.cli.chat.composition import ChatRequest
+from antiphon.cli.chat.reply_stats import metrics_line
 from antiphon.cli.chat.session import open_chat
 from antiphon.cli.chat.slash_commands import COMMANDS, run_slash_command
 from antiphon.cli.chat.terminal import Terminal
@@ -118,6 +119,8 @@ def test_before_anything_was_said_it_says_so(typed, line):
         ("/switch", "usage: /switch BRANCH"),
         ("/switch x", "there is no branch 'x'"),
         ("/rewind 5", "cannot rewind 5 turns, the branch has 1"),
+        ("/checkpoint m2", "'m2' is the name of a message or a number of turns; choose another name"),
+        ("/checkpoint 1", "'1' is the name of a message or a number of turns; choose another name"),
         ("/rewind nowhere", "there is no checkpoint 'nowhere'"),
         ("/merge x", "there is no other open branch"),
         ("/merge", "usage: /merge BRANCH"),
@@ -166,6 +169,14 @@ def test_places_are_marked_and_gone_back_to_by_the_start_of_their_id(typed):
     assert shown.rstrip().endswith("* main: 2 turns · Second.")
 
 
+def test_a_message_is_found_although_a_program_has_named_a_checkpoint_like_it(typed, tmp_path):
+    typed("One", "Two")
+    with BlockingApp(tmp_path / "store.db") as app:
+        app.threads.perform(app.library.latest(1)[0].id, "checkpoint", name="m2")
+
+    assert "on main, after turn 1" in typed("/rewind m2", last=True)
+
+
 def test_conflicts_are_shown_and_decided_one_by_one(typed):
     same = ("Hello", "One", "/fork b 0", "One", "/switch main")
     shown = typed(*same, "/merge b", "x", "t", "y", "/branches")
@@ -186,6 +197,15 @@ def test_a_merge_that_is_not_wanted_changes_nothing(typed, ending):
 
 def test_what_was_used_is_told(typed):
     assert re.search(r"1 reply · \d+ tokens in, \d+ out · \$0.00 · ", typed("Hello", "/cost"))
+
+
+def test_requests_of_unknown_price_are_not_called_replies():
+    """A proposal of a merge is a request without a reply."""
+    metrics = {"replies": 5, "inputTokens": 600, "outputTokens": 300, "costUsd": 0.0, "unpriced": 6}
+
+    line = metrics_line({**metrics, "durationMs": 900.0, "slowestMs": 200.0})
+
+    assert line.startswith("5 replies · 600 tokens in, 300 out · $0.00 (price of 6 requests unknown) · ")
 
 
 @pytest.mark.parametrize("suffix", ["md", "html", "json"])
@@ -326,6 +346,18 @@ def test_the_tree_is_drawn_and_its_places_are_entered(typed):
     assert "├─○ m4 (left behind) Two\n◉ m6 (current: main) Three\ngo to a message with /rewind ID" in first
     assert "├─○ m6 (left behind) Three\n◉ m4 (current: main) Two\n" in second
     assert "● m2 (checkpoint mark) One\n" in second
+
+
+@pytest.mark.parametrize(
+    ("lines", "summary"),
+    [
+        (("/rewind m2",), "* idea: 1 turn, forked after turn 1"),
+        (("/rewind 2",), "* idea: 0 turns, forked after turn 0"),
+        (("/rewind m2", "Other", "/branches"), "*   idea: 2 turns, forked after turn 1"),
+    ],
+)
+def test_a_branch_that_was_rewound_behind_its_fork_leaves_its_parent_there(typed, lines, summary):
+    assert summary in typed("One", "Two", "/fork idea", *lines)
 
 
 def test_a_rewind_is_taken_back(typed):

@@ -213,6 +213,29 @@ def test_a_reply_that_a_killed_process_lost_is_offered_again(tmp_path):
     assert code == 0
 
 
+def test_a_permission_that_a_killed_process_asked_for_is_asked_for_again_at_once(tmp_path):
+    call = {"tool": ECHO, "arguments": {"text": "here"}}
+    model = script(tmp_path, (ECHO, [{"text": "Heard."}]), [call])
+    servers = echo_server(tmp_path)
+    with Screen("chat", "-m", model, "--mcp", servers) as screen:
+        screen.until(PROMPT)
+        screen.type("Say it")
+        screen.until(ASKED)
+        screen.process.kill()
+    with Screen("chat", "-c", "--mcp", servers) as screen:
+        shown = screen.until(ASKED)
+        screen.type("a")
+        screen.until("← old__echo ok")
+        screen.until("Heard.")
+        screen.until(PROMPT)
+        screen.press(LEAVE)
+        _, code = screen.end()
+
+    assert "text: here" in shown
+    assert PROMPT not in shown
+    assert code == 0
+
+
 def test_at_a_limit_the_person_is_asked_and_again_after_the_process_has_ended(tmp_path):
     model = script(tmp_path, [{"tool": "look", "arguments": {}}])
     with Screen("chat", "-m", model, "--max-tool-rounds", "2") as screen:

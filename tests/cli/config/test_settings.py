@@ -63,6 +63,8 @@ def test_the_file_is_for_its_owner_alone(file):
         (["set", "max-cost", "-1"], "max-cost is '-1'; it must be a number from 0.0001 to 100,000"),
         (["set", "mode", "yolo"], "mode is 'yolo'; it must be one of plan, ask, auto-edit, auto"),
         (["set", "plain", "maybe"], "plain is 'maybe'; it must be true or false"),
+        (["set", "model", "nope"], "'nope' is not a model reference"),
+        (["set", "chat.model", "nope"], "'nope' is not a model reference"),
         (["set", "model", "nothing:"], "'nothing:' is not a model reference"),
         (["set", "alias.fast", "fast"], "'fast' is not a model reference"),
         (["set", "alias.a b", "scripted:chat"], "an alias has letters, digits"),

@@ -172,7 +172,8 @@ def test_every_wrong_setting_is_named_and_nothing_is_made(debate, store):
     ("words", "code", "problem"),
     [
         ([], 2, "no topic; pass one"),
-        (["--config", "nowhere.toml"], 2, "file: 'nowhere.toml' cannot be read"),
+        (["--config", "nowhere.toml"], 2, "file: 'nowhere.toml' cannot be read: No such file or directory\n"),
+        ([TOPIC, "--participants", "Ada", "Ada"], 2, "two participants have the same name: ['Ada', 'Ada']"),
         ([TOPIC, "--export", "debate.pdf"], 2, "the name must end in .md, .html, .json"),
         ([TOPIC, "-m", "a:b", "-m", "a:c", "-m", "a:d", "--participants", "X", "Y"], 2, "3 models for 2 participants"),
         ([TOPIC, "-m", "scripted:nothing"], 2, "cannot read the script 'nothing'"),

@@ -29,6 +29,7 @@ WRONG = [
     ({"participants": seats("for")}, "participants"),
     ({"participants": seats("for", "for")}, "participants"),
     ({"participants": [{**one, "color": "#112233"} for one in seats("for", "against")]}, "participants"),
+    ({"participants": [{**one, "name": "Ada"} for one in seats("for", "against")]}, "participants"),
     ({"participants": [*seats("for"), {"id": "against"}]}, "participants[1].position"),
     ({"participants": [*seats("for"), {**seats("against")[0], "color": ""}]}, "participants[1].color"),
     ({"id": "no name"}, "id"),

@@ -56,6 +56,8 @@ def _parse_fields(text: str) -> dict[str, Any]:
         type = match["type"] or "str"
         if type not in TYPES:
             raise UsageError(f"there is no type {type!r} of a field; known: {', '.join(TYPES)}")
+        if match["name"] in properties:
+            raise UsageError(f"the field {match['name']!r} occurs twice in the schema; rename or remove one")
         about = {"description": match["about"].strip()} if match["about"] else {}
         properties[match["name"]] = {"type": TYPES[type], **about}
     if not properties:

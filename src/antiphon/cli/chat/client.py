@@ -111,6 +111,17 @@ class ChatClient:
         """Continue a reply that was lost with its process."""
         return await self._print((await self.app.threads.resume(self.open_thread())).seq - 1)
 
+    async def ask_again(self) -> ReplyStats:
+        """Continue a reply whose process was lost while it asked for permission, which asks again."""
+        threads = self.app.threads
+        cursor = await threads.cursor(self.open_thread())
+        if (await self.read()).content["lastError"] is None:  # the runtime has not settled it yet
+            async for activity in threads.follow(self.open_thread(), cursor):
+                if activity.kind == "reply_failed":
+                    break
+        self.view.line(RESUMING)
+        return await self.resume()
+
     async def stop(self) -> None:
         """Stop the current reply, or the one that is about to begin."""
         self._is_stopping = True

@@ -10,7 +10,6 @@ from antiphon.threads.kinds import Json
 LOST = "the last reply was lost when its process ended; /resume continues it, or type a message"
 LIMIT = "limit"  # a reason why a thread waits
 PROVIDER_ERROR = "provider_error"
-EXPIRED = "the last reply waited for permission when its process ended; /resume asks again, or type a message"
 
 
 async def greet(terminal: Terminal, choice: ModelChoice) -> None:
@@ -41,8 +40,10 @@ async def greet(terminal: Terminal, choice: ModelChoice) -> None:
     elif record.view.waiting == PROVIDER_ERROR:
         for request in await terminal.wait(client.app.threads.requests(client.open_thread())):
             view.line(f"{request.text}; then /retry continues it", "error")
-    elif record.view.status in ("interrupted", "waiting"):
-        view.line(LOST if record.view.status == "interrupted" else EXPIRED, "error")
+    elif record.view.status == "waiting":
+        await terminal.converse(client.ask_again())
+    elif record.view.status == "interrupted":
+        view.line(LOST, "error")
 
 
 async def _report_plan(terminal: Terminal, chat: Json) -> None:

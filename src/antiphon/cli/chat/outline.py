@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from antiphon.chat.lineage import Section, left_behind
+from antiphon.chat.record import branch_path
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import plural
 from antiphon.threads import text_of
@@ -41,11 +42,21 @@ def _line(chat: Json, branch: Json, depth: int) -> str:
     mark = "*" if name == chat["branch"] else " "
     facts = [plural(messages[branch["head"]]["turn"] if branch["head"] else 0, "turn")]
     if branch["parent"] is not None:
-        facts.append(f"forked after turn {messages[branch['forkPoint']]['turn'] if branch['forkPoint'] else 0}")
+        facts.append(f"forked after turn {_fork_turn(chat, branch)}")
     if name in chat["closed"]:
         facts.append(f"merged into {branch['mergedInto']}" if branch["mergedInto"] else "closed")
     excerpt = _excerpt(messages[branch["head"]]["parts"]) if branch["head"] else ""
     return f"{mark} {'  ' * depth}{sanitize_line(name)}: {', '.join(facts)}{f' · {excerpt}' if excerpt else ''}"
+
+
+def _fork_turn(chat: Json, branch: Json) -> int:
+    """Return the turn after which a branch leaves its parent: an earlier one than its fork if it was rewound there."""
+    messages = chat["messages"]
+    own = {message["id"] for message in branch_path(chat, branch["name"])}
+    place: str | None = branch["forkPoint"]
+    while place is not None and own and place not in own:
+        place = messages[place]["parent"]
+    return messages[place]["turn"] if place is not None and own else 0
 
 
 def checkpoint_lines(chat: Json) -> list[str]:

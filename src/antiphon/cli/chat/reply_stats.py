@@ -1,6 +1,6 @@
 """Statistics of a reply: times, tokens, costs, and its tool calls."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,6 +65,7 @@ class ReplyStats:
                 self._spend(facts)
             case "permission_asked":
                 self.request = facts
+                self._add_asked(facts["calls"])
             case "reply_failed":
                 self.error = facts["error"]
             case "limit_reached":
@@ -81,6 +82,13 @@ class ReplyStats:
     def is_asking(self) -> bool:
         """True if the user is asked for permission, or at a limit."""
         return self.status == "waiting" and (self.request is not None or self.limit is not None)
+
+    def _add_asked(self, calls: Sequence[Mapping[str, Any]]) -> None:
+        """Add calls of a reply that was printed by another process, which are asked about again."""
+        for call in calls:
+            if call["id"] not in self.calls:
+                self.calls[call["id"]] = call
+                self.unanswered.add(call["id"])
 
     def _end(self, facts: Mapping[str, Any]) -> None:
         self.status = None if facts["status"] == "running" else facts["status"]
@@ -133,3 +141,12 @@ class ReplyStats:
 def format_tokens(tokens_in: int, tokens_out: int) -> str:
     """Format token counts as `1,760 tokens in, 118 out`."""
     return f"{plural(tokens_in, 'token')} in, {tokens_out:,} out"
+
+
+def metrics_line(metrics: Mapping[str, Any]) -> str:
+    """Format what a conversation has used so far; requests are those for replies, and for proposals of merges."""
+    replies = f"{metrics['replies']:,} {'reply' if metrics['replies'] == 1 else 'replies'}"
+    tokens = format_tokens(metrics["inputTokens"], metrics["outputTokens"])
+    unpriced = f" (price of {plural(metrics['unpriced'], 'request')} unknown)" if metrics["unpriced"] else ""
+    times = f"{metrics['durationMs'] / 1000:.1f} s, slowest {metrics['slowestMs'] / 1000:.1f} s"
+    return f"{replies} · {tokens} · {format_usd(metrics['costUsd'])}{unpriced} · {times}"

@@ -1,6 +1,7 @@
 """Slash commands: fork, rewind, checkpoint, merge, export and more."""
 
 import difflib
+import re
 import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -28,6 +29,7 @@ from antiphon.threads.kinds import Json
 
 Words = Sequence[str]
 FORK = "/fork [NAME] [TURN|MESSAGE]"
+NUMBERED = re.compile(r"m?[0-9]+")  # messages and turns, as /rewind takes them
 
 
 class SlashCommand(NamedTuple):
@@ -97,18 +99,20 @@ async def _rewind(terminal: Terminal, words: Words) -> None:
 
 
 def _place(chat: Json, word: str) -> dict[str, str]:
-    """Return the checkpoint that a word names or begins, or the message of that id."""
+    """Return the message of an id, or the checkpoint that a word names or begins."""
     checkpoints = chat["checkpoints"]
     by_name: list[str] = [id for id, checkpoint in checkpoints.items() if checkpoint.get("name") == word]
     by_prefix: list[str] = [id for id in checkpoints if id.startswith(word)]
-    if by_name:
-        return {"checkpointId": by_name[-1]}
     if word in chat["messages"]:
         return {"message": word}
+    if by_name:
+        return {"checkpointId": by_name[-1]}
     return {"checkpointId": by_prefix[0] if len(by_prefix) == 1 else word}
 
 
 async def _checkpoint(terminal: Terminal, words: Words) -> None:
+    if words and NUMBERED.fullmatch(words[0]):
+        raise Refused(f"{words[0]!r} is the name of a message or a number of turns; choose another name")
     payload = {"name": words[0]} if words else {}
     await terminal.wait(terminal.client.perform("checkpoint", **payload))
     chat = await read_chat(terminal)

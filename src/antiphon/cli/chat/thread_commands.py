@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from antiphon.cli.chat.reply_stats import format_tokens
+from antiphon.cli.chat.reply_stats import metrics_line
 from antiphon.cli.chat.terminal import Terminal
 from antiphon.cli.chat.tree_commands import read_chat
 from antiphon.cli.exports import write_export
 from antiphon.cli.records import NONE, choose_permissions, permission_lines, revocation_line
-from antiphon.money import format_usd
 from antiphon.threads.consent import StandingPermission
 from antiphon.threads.errors import Refused
 
@@ -17,16 +16,7 @@ Words = Sequence[str]
 
 async def show_cost(terminal: Terminal, words: Words) -> None:
     """Print tokens, cost and time so far."""
-    metrics = (await read_chat(terminal))["metrics"]
-    tokens = format_tokens(metrics["inputTokens"], metrics["outputTokens"])
-    unpriced = f" (price of {_replies(metrics['unpriced'])} unknown)" if metrics["unpriced"] else ""
-    times = f"{metrics['durationMs'] / 1000:.1f} s, slowest {metrics['slowestMs'] / 1000:.1f} s"
-    cost = f"{format_usd(metrics['costUsd'])}{unpriced}"
-    terminal.view.line(f"{_replies(metrics['replies'])} · {tokens} · {cost} · {times}")
-
-
-def _replies(count: int) -> str:
-    return "1 reply" if count == 1 else f"{count:,} replies"
+    terminal.view.line(metrics_line((await read_chat(terminal))["metrics"]))
 
 
 async def list_permissions(terminal: Terminal, words: Words) -> None:

@@ -11,6 +11,7 @@ from antiphon.cli.config.settings import (
     SETTINGS,
     Configured,
     UserConfig,
+    check_model,
     is_alias,
     load_config,
     parse_setting,
@@ -91,9 +92,10 @@ def _get(options: argparse.Namespace) -> int:
 
 
 def _set(options: argparse.Namespace) -> int:
-    load_config()  # a broken file is not made worse
+    config = load_config()  # a broken file is not made worse
     try:
         value = parse_setting(options.key, options.value)
+        check_model(options.key, value, config)
     except SettingError as error:
         raise UsageError(str(error)) from error
     path = config_path()

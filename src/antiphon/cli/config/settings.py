@@ -127,6 +127,13 @@ def parse_setting(key: str, text: str) -> Any:
     return _check(key, text, key)
 
 
+def check_model(key: str, value: Any, config: UserConfig) -> None:
+    """Raise `SettingError` if the setting is a model, and the value neither a reference nor an alias."""
+    setting = BY_KEY.get(key)
+    if setting is not None and setting.is_model and value not in config.aliases:
+        _check_reference(value, key)
+
+
 def _check(key: str, value: Any, place: str) -> Any:
     if is_alias(key):
         return _check_alias(key.partition(".")[2], value, place)

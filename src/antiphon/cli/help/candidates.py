@@ -33,10 +33,12 @@ class _Place:
         self.parser = parser_of(command)
         self.option: argparse.Action | None = None
         self.values = 0  # of the option, so far
+        self.previous = ""  # the word before
         self.arguments = 0  # without options, so far
 
     def take(self, word: str) -> None:
         """Go on behind a word."""
+        self.previous = word
         if self.option is not None:
             self.values += 1
             if self.values >= _count(self.option):
@@ -123,7 +125,8 @@ def _values(current: str, place: _Place, action: argparse.Action) -> list[Candid
     name = _value_name(place, action)
     if action.type is Path or name in FILE_NAMES:
         return None
-    return _filter_words(current, [Candidate(*value) for value in values_of(place.path, action.dest, name)])
+    values = values_of(place.path, action.dest, name, place.previous)
+    return _filter_words(current, [Candidate(*value) for value in values])
 
 
 def _value_name(place: _Place, action: argparse.Action) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from antiphon.paths import store_path
 
@@ -13,15 +14,17 @@ MODEL_NAMES = ("MODEL", "REF", "rules|MODEL")
 KINDS: Mapping[str, str] = {"chat": "chat", "run": "run", "runs": "run", "debate": "debate", "debates": "debate"}
 
 
-def values_of(path: Sequence[str], dest: str, name: str) -> Values:
-    """Return the values of an argument of a command, each with an explanation."""
+def values_of(path: Sequence[str], dest: str, name: str, previous: str = "") -> Values:
+    """Return the values of an argument of a command, each with an explanation; `previous` is the word before."""
     if name in MODEL_NAMES:
         return _models()
     if name == "ID":
         return _ids(KINDS.get(path[0]))
     by_place: Mapping[tuple[str, str], Callable[[], Values]] = {
         ("chat", "template"): _templates,
-        ("chat", "option"): _model_options if name == "KEY" else list,
+        ("chat", "option"): _model_options if name == "KEY" else partial(_model_option_values, previous),
+        ("debate", "format"): _debate_formats,
+        ("debate", "on_limit"): _limit_actions,
         ("templates", "name"): _templates,
         ("config", "key"): _settings,
         ("keys", "name"): _key_names,
@@ -85,3 +88,21 @@ def _model_options() -> Values:
     from antiphon.cli.config.model_options import OPTIONS
 
     return [(name, form) for name, (_, _, form) in OPTIONS.items()]
+
+
+def _model_option_values(option: str) -> Values:
+    from antiphon.cli.config.model_options import EFFORTS
+
+    return [(effort, "") for effort in EFFORTS] if option == "thinking" else []
+
+
+def _debate_formats() -> Values:
+    from antiphon.debate.machine.formats import FORMATS
+
+    return [(name, "") for name in FORMATS]
+
+
+def _limit_actions() -> Values:
+    from antiphon.debate.machine.config import LIMIT_ACTIONS
+
+    return [(name, "") for name in LIMIT_ACTIONS]

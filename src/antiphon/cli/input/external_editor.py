@@ -44,5 +44,7 @@ async def edit_text(text: str, suffix: str, signals: Signals) -> str:
             raise EditorError(f"{command[0]} ended with code {code}; the text is unchanged")
         try:
             return file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise EditorError(f"cannot read the text: {getattr(error, 'strerror', None) or error}") from error
+        except OSError as error:
+            raise EditorError(f"cannot read the text: {error.strerror or error}") from error
+        except UnicodeDecodeError as error:
+            raise EditorError("the text is not in UTF-8, and is not used; save it in UTF-8") from error

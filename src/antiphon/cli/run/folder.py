@@ -34,6 +34,9 @@ class RunFolder:
     def read(cls, workspace: Path, options: argparse.Namespace, agents: Path | None, mcp: Path | None) -> "RunFolder":
         """Read what a folder brings, and ask whether it is trusted; without a terminal, options need trust."""
         contents = read_folder(workspace, agents=agents, mcp=mcp)
+        servers = contents.servers(mcp) if mcp is not None else None
+        if servers is not None and servers.problem is not None:
+            raise UsageError(f"{mcp}: {servers.problem.removeprefix('it ')}")
         can_ask = sys.stdin.isatty() and sys.stderr.isatty() and not options.json
         is_trusted = accept_folder(contents, can_ask=can_ask)
         is_named = any(path is not None and inner_path(workspace, path) is not None for path in (agents, mcp))
@@ -58,8 +61,6 @@ class RunFolder:
         item = self.contents.servers(self.mcp)
         if item is None:
             return load_servers(self.mcp)
-        if item.problem is not None:
-            raise UsageError(f"{self.mcp}: {item.problem}")
         return decode_servers(item.content, str(self.mcp), may_trust=False) if self.is_trusted else ()
 
 

@@ -20,7 +20,7 @@ from antiphon.cli.windows.releasing import release
 from antiphon.cli.windows.types import AnyLibrary, Window, load_client
 from antiphon.client import local, starting
 from antiphon.paths import store_path
-from antiphon.runtime.errors import StoreBusy
+from antiphon.runtime.errors import StoreBusy, StoreError
 
 if TYPE_CHECKING:
     from antiphon.app import App
@@ -137,7 +137,7 @@ async def open_remote(options: argparse.Namespace) -> AsyncIterator["Client"]:
 
 
 async def find_address(options: argparse.Namespace, store: Path, *, starts: bool = False) -> str | Path | None:
-    """Return the address of the server to use, or None; raise `UsageError` if it cannot be used."""
+    """Return the address of the server to use, or None; `UsageError` if it cannot be used, `StoreError` if it fails."""
     address: str | None = getattr(options, "server", None)
     if address is not None:
         if not address.startswith(("http://", "https://")):
@@ -152,6 +152,8 @@ async def find_address(options: argparse.Namespace, store: Path, *, starts: bool
     try:
         started: starting.StartingServer | None = getattr(options, STARTED, None)
         return await (local.ensure_server(store, started=started) if starts else local.find_server(store))
+    except starting.ServerFailed as error:
+        raise StoreError(str(error)) from error
     except starting.LocalServerError as error:
         raise UsageError(str(error)) from error
 

@@ -26,6 +26,7 @@ DEFAULTS: Json = {
     "earlyStop": False,
     "contextLimit": 8_000,
 }
+LIMIT_ACTIONS = ("error", "judge")
 DEFAULT_TOKENS = 1_024
 SHORTEST_TOPIC = 10
 LONGEST_TOPIC = 500
@@ -98,7 +99,7 @@ RULES: dict[str, Rule] = {
         lambda value: value is None or (_is_number(value) and value > 0),
         "an amount in USD above 0, or null",
     ),
-    "onCostLimit": _one_of("error", "judge"),
+    "onCostLimit": _one_of(*LIMIT_ACTIONS),
     "earlyStop": _TRUTH,
     "contextLimit": _whole(200, 1_000_000),
     "maxTokens": _whole(1, 100_000),
@@ -211,6 +212,9 @@ def _set_problems(given: Settings, seats: list[Settings]) -> Iterator[FieldProbl
         yield FieldProblem("participants", f"two participants have the same name: {names}")
     if len(set(map(str, colors))) < len(colors):
         yield FieldProblem("participants", f"two participants have the same color: {colors}")
+    names = [seat["name"] for seat in seats if seat.get("name")]
+    if len(set(map(str, names))) < len(names):
+        yield FieldProblem("participants", f"two participants have the same name: {names}")
     if "judge" in ids:
         yield FieldProblem("participants", "no participant may be called 'judge'")
     positions = [str(seat.get("position")) for seat in seats]
