@@ -212,9 +212,6 @@ def _set_problems(given: Settings, seats: list[Settings]) -> Iterator[FieldProbl
         yield FieldProblem("participants", f"two participants have the same name: {names}")
     if len(set(map(str, colors))) < len(colors):
         yield FieldProblem("participants", f"two participants have the same color: {colors}")
-    names = [seat["name"] for seat in seats if seat.get("name")]
-    if len(set(map(str, names))) < len(names):
-        yield FieldProblem("participants", f"two participants have the same name: {names}")
     if "judge" in ids:
         yield FieldProblem("participants", "no participant may be called 'judge'")
     positions = [str(seat.get("position")) for seat in seats]
