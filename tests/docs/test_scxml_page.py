@@ -4,8 +4,9 @@ import re
 from collections import Counter
 
 from antiphon.cli.chart.converting import SUFFIXES
+from antiphon.scxml.budget import LONGEST_S, MOST_CHARACTERS, MOST_EVALUATIONS
 from antiphon.scxml.realm import MEMORY_LIMIT, STACK_LIMIT, TIME_LIMIT_S
-from antiphon.scxml.xml import DEEPEST_ELEMENT, LARGEST_DOCUMENT
+from antiphon.scxml.xml import DEEPEST_ELEMENT, LARGEST_DOCUMENT, LARGEST_TREE, MOST_ELEMENTS
 from tests.fixtures.command import antiphon
 from tests.paths import ROOT
 from tests.scxml.suite import names
@@ -28,6 +29,10 @@ def test_the_limits_are_those_of_the_code():
     assert f"after {TIME_LIMIT_S} s of computing, {MEMORY_LIMIT // 2**20} MB of memory" in PAGE
     assert f"{STACK_LIMIT // 2**10} KB of stack" in PAGE
     assert f"{LARGEST_DOCUMENT // 2**20} MB and {DEEPEST_ELEMENT} levels" in PAGE
+    assert f"at most {MOST_ELEMENTS:,} elements" in PAGE
+    assert f"at most {LARGEST_TREE:,} characters together" in PAGE
+    assert f"{MOST_EVALUATIONS:,} evaluations" in PAGE
+    assert f"{LONGEST_S} s of computing and {MOST_CHARACTERS:,} characters" in PAGE
 
 
 def test_the_options_of_the_command_are_described():

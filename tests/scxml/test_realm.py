@@ -225,6 +225,7 @@ ENDLESS = """
     'a'.repeat(8e6).match('a'.repeat(4e6) + 'b')
     /^(a*)\\1b/.exec('a'.repeat(8e6))
     JSON.stringify({}, Array(2**32 - 1))
+    (() => { while (true) try { JSON.stringify([Array(2**32 - 1)]) } catch {} })()
     new Proxy([], {get: () => 2**53 - 1}).reverse()
     (x => { while (true) x * x })(2n ** 500000n)
     eval('2' + 'n')
@@ -247,13 +248,22 @@ def test_built_in_functions_that_would_not_end_are_refused_or_interrupted(expres
         ("[1, 2].concat([3, [4]], 5, {length: 1, 0: 6, [Symbol.isConcatSpreadable]: true})", [1, 2, 3, [4], 5, 6]),
         ("[[1, [2]], , 3].flat()", [1, [2], 3]),
         ("[[1, [[2]]], 3].flat(Infinity)", [1, 2, 3]),
-        ("[1, 2].flatMap(function (x, i, all) { return [x + this.n, [i], all.length] }, {n: 1})", [2, [0], 2, 3, [1], 2]),
+        (
+            "[1, 2].flatMap(function (x, i, all) { return [x + this.n, [i], all.length] }, {n: 1})",
+            [2, [0], 2, 3, [1], 2],
+        ),
         ("[3, undefined, 10, 'a', 1].sort()", [1, 10, 3, "a", None]),
         ("[3, 10, 1].sort((a, b) => a - b)", [1, 3, 10]),
         ("'a-b-c'.split('-', 2)", ["a", "b"]),
         ("'a1b2'.split(/\\d/)", ["a", "b", ""]),
-        ("['aXbX'.replace('X', '-'), 'aXbX'.replaceAll('X', m => m + 1), 'aa'.replace(/a/g, 'b')]", ["a-bX", "aX1bX1", "bb"]),
-        ("['undefined'.indexOf(), 'abc'.includes('b'), 'abab'.lastIndexOf('b'), 'abab'.lastIndexOf('b', 2)]", [0, True, 3, 1]),
+        (
+            "['aXbX'.replace('X', '-'), 'aXbX'.replaceAll('X', m => m + 1), 'aa'.replace(/a/g, 'b')]",
+            ["a-bX", "aX1bX1", "bb"],
+        ),
+        (
+            "['undefined'.indexOf(), 'abc'.includes('b'), 'abab'.lastIndexOf('b'), 'abab'.lastIndexOf('b', 2)]",
+            [0, True, 3, 1],
+        ),
         ("[/(a)\\1/.test('baa'), 'x1y2'.match(/\\d/g), [...'a1b2'.matchAll(/\\d/g)].length]", [True, ["1", "2"], 2]),
         ("'12n 0x1fn' + /5n/.source + `7n` // 9n", "12n 0x1fn5n7n"),
         ("[[].reverse.name, [].reverse.length, typeof String([].reverse)]", ["reverse", 0, "string"]),

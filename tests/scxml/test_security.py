@@ -156,7 +156,9 @@ def run(body, *events):
     """Run a document on a simulated clock."""
     logs = []
     text = f'<scxml xmlns="http://www.w3.org/2005/07/scxml" version="1.0" name="d">{body}</scxml>'
-    actor = create_actor(load_scxml(text), clock=SimulatedClock(), logger=lambda *values: logs.append(values[-1])).start()
+    actor = create_actor(
+        load_scxml(text), clock=SimulatedClock(), logger=lambda *values: logs.append(values[-1])
+    ).start()
     for event in events:
         actor.send({"type": event} if isinstance(event, str) else event)
     snapshot = actor.get_snapshot()
@@ -167,7 +169,8 @@ def run(body, *events):
 def test_an_error_ends_its_block_and_takes_nothing_back(script):
     outcome = run(
         f"""<datamodel><data id="a" expr="1"/></datamodel><state id="s"><transition event="e">
-        <assign location="a" expr="2"/><raise event="x"/><script>{script}</script><assign location="a" expr="3"/></transition>
+        <assign location="a" expr="2"/><raise event="x"/><script>{script}</script>
+        <assign location="a" expr="3"/></transition>
         <transition event="x"><log expr="'x seen, a=' + a"/></transition>
         <transition event="error.execution"><log expr="'error'"/></transition></state>""",
         "e",
@@ -199,17 +202,21 @@ def test_what_other_documents_left_does_not_take_memory_from_a_block():
     for _ in range(3):
         run(f'<datamodel><data id="a" expr="{fill}"/></datamodel><state id="s"/>')
 
-    assert run("""<datamodel><data id="a" expr="Array(1e6).fill(0).length"/></datamodel><state id="s"/>""").data["a"] == 10**6
+    assert (
+        run("""<datamodel><data id="a" expr="Array(1e6).fill(0).length"/></datamodel><state id="s"/>""").data["a"]
+        == 10**6
+    )
 
 
 NESTED = """<datamodel><data id="a" expr="Array(1000).fill(0)"/><data id="n" expr="0"/></datamodel><state id="s">
-    <transition event="e"><foreach array="a" item="i"><foreach array="a" item="j"><foreach array="a" item="k">{}</foreach>
+    <transition event="e"><foreach array="a" item="i"><foreach array="a" item="j">
+    <foreach array="a" item="k">{}</foreach>
     </foreach></foreach></transition>
     <transition event="error.execution"><log expr="'over'"/></transition>
     <transition event="again"><assign location="n" expr="n + 1"/></transition></state>"""
 
 
-@pytest.mark.parametrize("content", ["", '<if cond="false"/>', '<raise event="x"/>', '<log expr="\'x\'"/>'])
+@pytest.mark.parametrize("content", ["", '<if cond="false"/>', '<raise event="x"/>', "<log expr=\"'x'\"/>"])
 def test_a_step_has_a_limit_of_evaluations_and_the_next_one_has_its_own(monkeypatch, content):
     monkeypatch.setattr(budget, "MOST_EVALUATIONS", 3000)
 
@@ -222,7 +229,7 @@ def test_a_step_has_a_limit_of_evaluations_and_the_next_one_has_its_own(monkeypa
 def test_a_step_has_a_limit_of_computing(monkeypatch):
     monkeypatch.setattr(budget, "LONGEST_S", 0.05)
 
-    outcome = run(NESTED.format('<script>n++; for (var m = 0; m &lt; 2e5; m++);</script>'), "e")
+    outcome = run(NESTED.format("<script>n++; for (var m = 0; m &lt; 2e5; m++);</script>"), "e")
 
     assert 0 < outcome.data["n"] < 100
 
@@ -252,19 +259,30 @@ def test_data_of_events_has_a_limit_for_each_step():
 
 def test_conditions_outside_a_step_do_not_count_for_one(monkeypatch):
     monkeypatch.setattr(budget, "MOST_EVALUATIONS", 10)
-    machine = load_scxml("<scxml><state id='s'><transition event='e' cond='true' target='t'/></state><state id='t'/></scxml>")
+    machine = load_scxml(
+        "<scxml><state id='s'><transition event='e' cond='true' target='t'/></state><state id='t'/></scxml>"
+    )
     snapshot, _ = initial_transition(machine)
 
     assert all(snapshot.can({"type": "e"}) for _ in range(50))
 
 
-ENGINE_NAMES = ["xstate.stop", "xstate.init", "xstate.done.actor.c", "xstate.done.state.s", "antiphon.scxml.deliver", "xstate"]
+ENGINE_NAMES = [
+    "xstate.stop",
+    "xstate.init",
+    "xstate.done.actor.c",
+    "xstate.done.state.s",
+    "antiphon.scxml.deliver",
+    "xstate",
+]
 
 
 @pytest.mark.parametrize("name", ENGINE_NAMES)
 @pytest.mark.parametrize("target", ["#_internal", "#_scxml_d", "own"])
 def test_a_session_sends_itself_events_with_names_of_the_engine(name, target):
-    attribute = "" if target == "own" else f'targetexpr="\'{target}\'"'.replace("#_scxml_d", "#_scxml_' + _sessionid + '")
+    attribute = (
+        "" if target == "own" else f"targetexpr=\"'{target}'\"".replace("#_scxml_d", "#_scxml_' + _sessionid + '")
+    )
     outcome = run(
         f"""<state id="s"><transition event="e"><send {attribute} event="{name}"/></transition>
         <transition event="{name}"><log expr="_event.name"/></transition></state>""",
@@ -286,7 +304,8 @@ def test_a_child_cannot_end_its_parent_by_the_name_of_an_event(name):
 
 def test_names_with_the_prefix_of_the_machine_are_names_as_well():
     outcome = run(
-        """<state id="s"><transition event="e"><raise event="scxml:xstate.stop"/><raise event="xstate.stop"/></transition>
+        """<state id="s"><transition event="e"><raise event="scxml:xstate.stop"/>
+        <raise event="xstate.stop"/></transition>
         <transition event="scxml:xstate"><log expr="'long ' + _event.name"/></transition>
         <transition event="xstate.*"><log expr="_event.name"/></transition></state>""",
         "e",
@@ -309,7 +328,8 @@ def test_names_with_the_prefix_of_the_machine_are_names_as_well():
 )
 def test_keys_of_events_from_outside_are_data_whatever_their_names(event, data):
     outcome = run(
-        """<state id="s"><transition event="*"><log expr="_event.type + JSON.stringify(_event.data || null)"/></transition>
+        """<state id="s"><transition event="*"><log expr="_event.type + JSON.stringify(_event.data || null)"/>
+        </transition>
         </state>""",
         event,
     )
@@ -359,7 +379,9 @@ def test_the_order_of_transitions_counts_where_one_descriptor_matches_another():
         assert is_order_relevant(lists) == is_relevant(lists), lists
 
 
-@pytest.mark.parametrize("key", ["states", "invoke", "on", "entry", "type", "initial", "id", "options", "guard", "history"])
+@pytest.mark.parametrize(
+    "key", ["states", "invoke", "on", "entry", "type", "initial", "id", "options", "guard", "history"]
+)
 @pytest.mark.parametrize("tag", ["state", "parallel", "final", "transition", "scxml"])
 def test_keys_that_elements_stand_for_are_refused_with_their_line(key, tag):
     more = f"a:more='{{\"{key}\": 5}}'"
@@ -388,7 +410,8 @@ def test_keys_that_elements_stand_for_are_refused_with_their_line(key, tag):
     ],
 )
 def test_broken_parts_of_antiphon_are_refused_with_the_line_of_their_state(element):
-    text = f"<scxml xmlns:a='urn:antiphon:chart'><state id='x'/><state id='y'>\n<state id='z'>{element}</state></state></scxml>"
+    state = f"<state id='y'>\n<state id='z'>{element}</state></state>"
+    text = f"<scxml xmlns:a='urn:antiphon:chart'><state id='x'/>{state}</scxml>"
 
     with pytest.raises(ScxmlError, match=r"^line 2: "):
         load_scxml(text)

@@ -349,8 +349,9 @@ def test_descriptors_match_whole_tokens_in_the_order_of_the_document(descriptors
     ],
 )
 def test_text_content_is_json_or_a_text_and_never_a_program(text, value):
-    session = Session(f"""<scxml><datamodel><data id="hello" expr="42"/><data id="n" expr="0"/><data id="d">{text}</data>
-        <data id="x"/></datamodel><state id="a"><onentry><send event="x"><content>{text}</content></send></onentry>
+    session = Session(f"""<scxml><datamodel><data id="hello" expr="42"/><data id="n" expr="0"/>
+        <data id="d">{text}</data><data id="x"/></datamodel><state id="a">
+        <onentry><send event="x"><content>{text}</content></send></onentry>
         <transition event="x"><assign location="x" expr="_event.data"/></transition></state></scxml>""")
 
     assert (session.data["d"], session.data["x"], session.data["n"]) == (value, value, 0)
@@ -358,7 +359,8 @@ def test_text_content_is_json_or_a_text_and_never_a_program(text, value):
 
 def test_a_condition_of_if_that_fails_is_false_and_an_error_event():
     session = Session("""<scxml><datamodel><data id="n" expr="''"/></datamodel><state id="a"><transition event="go">
-        <if cond="nope.x"><assign location="n" expr="n + 'if'"/><elseif cond="nope.y"/><assign location="n" expr="n + 'elseif'"/>
+        <if cond="nope.x"><assign location="n" expr="n + 'if'"/>
+        <elseif cond="nope.y"/><assign location="n" expr="n + 'elseif'"/>
         <else/><assign location="n" expr="n + 'else'"/></if><assign location="n" expr="n + ' after'"/></transition>
         <transition event="error.execution"><assign location="n" expr="n + ' ' + _event.data.tagname"/></transition>
         </state></scxml>""")

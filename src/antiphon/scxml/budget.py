@@ -84,4 +84,3 @@ def condition_budget(event: Mapping[str, Any] | None) -> StepBudget:
     """Return the budget of the step, or a new one for a condition that is tested outside a step."""
     budget = step_budget()
     return budget if event is not None and budget.covers(event) else StepBudget()
-

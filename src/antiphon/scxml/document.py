@@ -35,7 +35,9 @@ class ScxmlDocument:
         if tag_of(root) != "scxml":
             raise ScxmlError(f"line {line_of(root)}: the root element is {tag_of(root)!r} instead of 'scxml'")
         if root.get("datamodel", "ecmascript") not in ("ecmascript", "null"):
-            raise ScxmlError(f"line {line_of(root)}: the data model {root.get('datamodel')!r} is not known; known: ecmascript, null")
+            raise ScxmlError(
+                f"line {line_of(root)}: the data model {root.get('datamodel')!r} is not known; known: ecmascript, null"
+            )
         self.root = root
         self.read = read
         self.is_late = root.get("binding") == "late"
@@ -94,7 +96,9 @@ class ScxmlDocument:
         paths: dict[Element, str] = {self.root: ""}
         line = line_of(self.root)
         for element in self.ids:  # parents come first
-            paths[element] = "" if element is machine else f"{paths[self._parents[element]]}states.{self._key(element)}."
+            paths[element] = (
+                "" if element is machine else f"{paths[self._parents[element]]}states.{self._key(element)}."
+            )
             if f"{path}.".startswith(paths[element]):
                 line = line_of(element)
         return line
@@ -304,4 +308,3 @@ def put_at(config: Config, place: list[str], transition: Config, element: Elemen
             config.setdefault("onDone", []).append(transition)
         case _:
             raise ScxmlError(f"line {line_of(element)}: no place {' '.join(place)!r} for a transition")
-

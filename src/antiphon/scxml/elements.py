@@ -91,7 +91,9 @@ def read_named(type: str, params: str | None, element: Element) -> dict[str, Any
 def check_name(name: str, element: Element) -> None:
     """Raise `ScxmlError` if the name of a function of the program is one of Antiphon's for documents."""
     if name.startswith("scxml."):
-        raise ScxmlError(f"line {line_of(element)}: {name!r} is a name of Antiphon; use that of a function of the program")
+        raise ScxmlError(
+            f"line {line_of(element)}: {name!r} is a name of Antiphon; use that of a function of the program"
+        )
 
 
 def more_of(element: Element) -> dict[str, Any]:

@@ -156,8 +156,14 @@
   for (const key of ownKeys(ofTexts)) guard(String.prototype, key, ofTexts[key]);
   guardOthers(String.prototype, [...ownKeys(ofTexts), ...quick], countedTexts);
   guard(JSON, 'stringify', (native, self, args) => {
-    if (isArray(args[1])) measure(args[1]);
-    return apply(native, self, args);
+    for (let index = 0; index < 2; index++) if (isArray(args[index])) measure(args[index]);
+    let text;
+    try {
+      text = apply(native, self, args);
+    } finally {
+      spend(text?.length ?? 1_000_000);  // without a text the memory was perhaps used up
+    }
+    return text;
   });
   guard(JSON, 'parse', countedTexts);
   for (const key of ['parseInt', 'parseFloat', 'encodeURI', 'encodeURIComponent', 'decodeURI', 'decodeURIComponent',

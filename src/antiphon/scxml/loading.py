@@ -12,8 +12,9 @@ from antiphon.chart.names import Implementations
 from antiphon.scxml.budget import begin_step
 from antiphon.scxml.document import Config, ScxmlDocument
 from antiphon.scxml.errors import ScxmlError
-from antiphon.scxml.operations import ACTIONS, ACTORS, GUARDS, PREFIX, ReceiveOp
+from antiphon.scxml.operations import ACTIONS, ACTORS, GUARDS, PREFIX
 from antiphon.scxml.realm import find_quickjs
+from antiphon.scxml.receiving import ReceiveOp
 from antiphon.scxml.xml import LARGEST_DOCUMENT, parse_xml
 
 Domains = Literal["w3c", "lca"]
