@@ -181,7 +181,9 @@ def test_a_draft_is_kept_when_a_call_needs_permission(tmp_path):
         screen.type("d")
         screen.until_shown("reason (sent to the model)")
         screen.type("")
-        rows = screen.until_shown("> next question")
+        screen.until_shown("Then not.")
+        screen.wait(lambda: screen.rows[-1] == "> next question")
+        rows = screen.rows
         screen.press(CUT)
         at_prompt(screen)
         ended(screen)
