@@ -79,7 +79,7 @@ def test_a_run_of_another_terminal_is_answered_by_the_one_that_attaches(store, t
         assert (row["kind"], row["status"], row["waiting"], row["windows"]) == ("run", "waiting", "permission", 1)
         assert row["next"] == f"antiphon attach {row['id']}"
         with Screen("attach", columns=100) as other:
-            other.until(f"attached to run {row['id']}: Write (waiting)")
+            other.until(f"attached to run {row['id']}: Write (waiting (permission))")
             other.until(ASKED)
             assert listed()[0]["windows"] == 2
             other.type("a")

@@ -5,17 +5,16 @@ Nothing that has ended is paid for again: a run or a debate that is over is show
 
 import argparse
 import asyncio
-import os
 import sys
 import time
 from collections.abc import Sequence
-from importlib.util import find_spec
 
 from antiphon.cli.frame import CliCommand
+from antiphon.cli.input.opening import can_edit, pick_row
 from antiphon.cli.lookup import UNFINISHED, find_thread, latest_with, settle, short_ids, status_text
 from antiphon.cli.main import dispatch
 from antiphon.cli.options import ID_HELP, add_no_server, add_store
-from antiphon.cli.render.plain import can_draw, write
+from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import clip, sanitize_line, table_lines
 from antiphon.cli.render.units import format_age
 from antiphon.cli.windows.access import open_records
@@ -49,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Continue a thread by the command of its kind, or show it if it has ended."""
     candidates = asyncio.run(_find(options))
-    view, id = candidates[0] if len(candidates) == 1 or not _is_picked() else _pick(candidates)
+    view, id = candidates[0] if len(candidates) == 1 or not can_edit() else _pick(candidates)
     words = _words(view)
     title = clip(sanitize_line(view.title), MOST_TITLE)
     command = " ".join(words).replace(view.id, id)
@@ -59,24 +58,14 @@ def run(options: argparse.Namespace) -> int:
     return dispatch(words[0], [*words, *store, *(["--no-server"] if options.no_server and not is_shown else [])])
 
 
-def _is_picked() -> bool:
-    """Return whether the user can choose in a list on the terminal."""
-    is_drawn = sys.stdin.isatty() and can_draw(sys.stdout, os.environ)
-    return is_drawn and find_spec("prompt_toolkit") is not None
-
-
 def _pick(candidates: Sequence[Candidate]) -> Candidate:
     """Let the user choose a thread; raise `KeyboardInterrupt` if the user leaves."""
-    # Imported here because it is slow to load, and few commands choose.
-    from antiphon.cli.input.adapters import editor_output
-    from antiphon.cli.input.picker import Picker
-
     now = time.time_ns() // 1_000_000
     cells = [
         (id, view.kind or "chat", status_text(view), format_age(now - view.updated), sanitize_line(view.title))
         for view, id in candidates
     ]
-    number = Picker(table_lines(cells)).run(output=editor_output())
+    number = pick_row(table_lines(cells))
     if number is None:
         raise KeyboardInterrupt
     return candidates[number]

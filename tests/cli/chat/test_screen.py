@@ -113,21 +113,44 @@ def test_lines_are_begun_by_alt_enter_and_by_a_backslash(tmp_path):
     assert "one\ntwo\nthree" in text
 
 
-def test_what_is_typed_during_a_reply_is_the_next_draft_and_not_shown_in_the_reply(tmp_path):
+def test_what_is_typed_during_a_reply_is_shown_below_it_and_is_the_next_draft(tmp_path):
     with Screen(
-        "chat", "-m", script(tmp_path, [{"text": "It begins. "}, {"delay_ms": 700}, {"text": "Ends."}])
+        "chat", "-m", script(tmp_path, [{"text": "It begins. "}, {"delay_ms": 2500}, {"text": "Ends."}])
     ) as screen:
         at_prompt(screen)
         screen.type("Hello")
         screen.until_shown("It begins.")
         screen.press(b"next quesx\x7ftion")
+        drawn = screen.until_shown("> next question▌")
         screen.until_shown("tokens in")
         rows = screen.until_shown("> next question")
         screen.press(CUT)
         at_prompt(screen)
         ended(screen)
 
+    assert drawn[-3].strip() == "It begins."
+    assert drawn[-1] == "your next message; send it after this reply, or stop the reply with Ctrl-C"
     assert [row for row in rows if "next" in row] == ["> next question"]
+
+
+def test_on_leaving_the_command_that_continues_is_printed_if_something_was_said(tmp_path):
+    model = script(tmp_path, [{"text": "Yes."}])
+    with Screen("chat", "-m", model) as screen:
+        at_prompt(screen)
+        screen.press(LEAVE)
+        assert "continue it with" not in screen.end()[0]
+    with Screen("chat", "-m", model) as screen:
+        at_prompt(screen)
+        screen.type("Hello")
+        screen.until_shown("Yes.")
+        at_prompt(screen)
+        ended(screen)
+        (line,) = screen.rows_with("continue it with: ")
+    words = line.removeprefix("continue it with: antiphon ").split()
+    with Screen(*words) as screen:
+        screen.until_shown("continuing “Hello” (1 turn")
+        at_prompt(screen)
+        assert ended(screen) == 0
 
 
 def test_a_draft_is_kept_when_control_c_stops_the_reply(tmp_path):
@@ -158,7 +181,9 @@ def test_a_draft_is_kept_when_a_call_needs_permission(tmp_path):
         screen.type("d")
         screen.until_shown("reason (sent to the model)")
         screen.type("")
-        rows = screen.until_shown("> next question")
+        screen.until_shown("Then not.")
+        screen.wait(lambda: screen.rows[-1] == "> next question")
+        rows = screen.rows
         screen.press(CUT)
         at_prompt(screen)
         ended(screen)

@@ -1,9 +1,9 @@
 """What a conversation shows before the first prompt: the model, the last turn, and what waits for the user."""
 
 from antiphon.chat.record import branch_path
+from antiphon.cli.chat.session import listed_id
 from antiphon.cli.chat.terminal import Terminal
 from antiphon.cli.default_model import ModelChoice
-from antiphon.cli.lookup import short_id
 from antiphon.cli.render.units import plural
 from antiphon.threads.kinds import Json
 
@@ -25,7 +25,7 @@ async def greet(terminal: Terminal, choice: ModelChoice) -> None:
     await terminal.wait(client.follow_running())
     record = await terminal.wait(client.read())
     terminal.branch = record.content["branch"]
-    id = await terminal.wait(short_id(client.app.library, record.view.id))
+    id = await terminal.wait(listed_id(client))
     view.line(f"continuing “{record.view.title}” ({plural(record.view.turns, 'turn')}, {id})")
     for message in branch_path(record.content)[-2:]:
         for part in message["parts"]:

@@ -14,9 +14,9 @@ from antiphon.cli.config.settings import load_config
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.foreign_models import allow_models
 from antiphon.cli.input.lines import EditingKeys, LineInput
-from antiphon.cli.lookup import find_thread
+from antiphon.cli.lookup import find_thread, short_id
 from antiphon.cli.options import LAST, store_file
-from antiphon.cli.render.plain import HeldView, NullView, PlainView, TextView, can_draw
+from antiphon.cli.render.plain import Footer, HeldView, NullView, PlainView, TextView, can_draw
 from antiphon.cli.windows.access import is_from_file
 from antiphon.threads.foreign_models import needs_naming
 
@@ -90,8 +90,8 @@ async def _set_limits(client: ChatClient, limits: dict[str, Any]) -> None:
         await client.perform("raise_limit", **limits)
 
 
-def chat_view(options: argparse.Namespace, *, is_question: bool) -> TextView:
-    """Return the view for the options and the output."""
+def chat_view(options: argparse.Namespace, *, is_question: bool, footer: Footer | None = None) -> TextView:
+    """Return the view for the options and the output; one that draws shows the footer below a reply."""
     if options.json:
         return NullView()
     if is_question and options.request.answer.is_held:
@@ -104,12 +104,17 @@ def chat_view(options: argparse.Namespace, *, is_question: bool) -> TextView:
     # Imported here because rich is slow to load.
     from antiphon.cli.render.rich import rich_view
 
-    return rich_view(show_thinking=thinking)
+    return rich_view(show_thinking=thinking, footer=footer)
 
 
 def is_plain(options: argparse.Namespace) -> bool:
     """Return whether plain text is wanted, by the option or the setting."""
     return _flag(options.plain, load_config().get(CHAT, "plain"))
+
+
+async def listed_id(client: ChatClient) -> str:
+    """Return the id of the chat as lists show it."""
+    return await short_id(client.app.library, client.open_thread())
 
 
 def use_editing_mode(lines: LineInput) -> None:

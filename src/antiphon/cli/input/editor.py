@@ -2,7 +2,7 @@
 
 1. A paste is one message, whatever its lines; Enter sends, Alt-Enter and a backslash before Enter begin a line.
 2. Ctrl-C clears the text, and at an empty prompt raises `Interrupted`; Ctrl-D at an empty prompt ends the input.
-3. What is typed while a command works is not shown; it is the draft of the next message, and never an answer.
+3. What is typed while a command works is the draft of the next message, and never an answer; the view may show it.
 """
 
 import os
@@ -107,6 +107,11 @@ class LineEditor:
         """Read typed keys without showing them until the end of the block; they are the next draft."""
         with read_text(self._type):
             yield
+
+    @property
+    def draft(self) -> str:
+        """What was typed during work, and is the beginning of the next message."""
+        return self._draft
 
     def set_aside(self) -> None:
         """Keep what was typed and not read yet as the draft."""

@@ -46,6 +46,11 @@ class LineInput(Protocol):
         """Keep typed keys from being shown until the end of the block."""
         ...
 
+    @property
+    def draft(self) -> str:
+        """What was typed during work, and is the beginning of the next message."""
+        ...
+
     def set_aside(self) -> None:
         """Keep what was typed and not read yet out of the next answer: as the draft, or forget it if there is none."""
         ...
@@ -90,6 +95,11 @@ class TerminalLines:
     def hide(self) -> AbstractContextManager[None]:
         """Keep typed keys from being shown until the end of the block; the terminal keeps them for the next line."""
         return no_echo()
+
+    @property
+    def draft(self) -> str:
+        """Nothing: the terminal keeps what is typed."""
+        return ""
 
     def set_aside(self) -> None:
         """Forget what was typed and not read yet: the terminal would send it without showing it."""

@@ -1,11 +1,12 @@
 """Views of a conversation: the protocol, plain text, and no output."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, Protocol, TextIO
 
 from antiphon.cli.render.text_width import sanitize_lines
 
 Tone = Literal["note", "tool", "warning", "error", "title", "added", "removed", "said"]
+Footer = Callable[[int], Sequence[tuple[str, Tone]]]  # lines below the text, for a width
 
 
 class TextView(Protocol):

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TextIO, cast
 
 from rich.console import Console
@@ -14,13 +14,12 @@ from antiphon.cli.render.live_region import Lines, LiveRegion, fold_lines, last_
 from antiphon.cli.render.markdown import PROSE_COLUMNS, ReplyMarkdown, block_lines, render_lines
 from antiphon.cli.render.markdown_stream import MarkdownBlock, MarkdownStream
 from antiphon.cli.render.paragraphs import finished_lines
-from antiphon.cli.render.plain import Tone, thought_line
+from antiphon.cli.render.plain import Footer, Tone, thought_line
 from antiphon.cli.render.text_width import escape_controls, sanitize_lines
 
 REFRESH_S = 0.1
 MOST_GROWING = 4_000  # characters of the unfinished block that are drawn; the rest appears when it is finished
 MOST_CODE = 1_000_000
-Footer = Callable[[int], Sequence[tuple[str, Tone]]]  # lines below the text, for a width
 STYLES: dict[Tone, str] = {
     "note": "dim", "tool": "cyan", "warning": "yellow", "error": "bold red", "title": "bold", "added": "green",
     "removed": "red", "said": "",
