@@ -1,5 +1,5 @@
 /** How long replies took, and how much an unfinished one said, as far as that is known. */
-import { useEffect, useRef, useSyncExternalStore } from 'react';
+import { useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 import type { LiveReply } from '../wire/replies';
 import { siblingsOf, type ChatContent, type ChatMessage } from './content';
 
@@ -51,7 +51,7 @@ export function useMeasuring(live: LiveReply | null, last: ChatMessage | undefin
   const running = useRef<{ sentAt: number; after: string | undefined } | null>(null);
   const endedAt = useRef(0);
   const sentAt = live?.sentAt ?? null;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (running.current !== null && last?.id !== running.current.after) {
       endedAt.current = Date.now();
       if (last?.role === 'assistant') {
