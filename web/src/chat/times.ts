@@ -1,5 +1,5 @@
 /** How long replies took, and how much an unfinished one said, as far as that is known. */
-import { useEffect, useRef, useSyncExternalStore } from 'react';
+import { useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 import type { LiveReply } from '../wire/replies';
 import { siblingsOf, type ChatContent, type ChatMessage } from './content';
 
@@ -49,13 +49,18 @@ export const useMeasured = (): ReadonlyMap<string, number> => useSyncExternalSto
 /** Measure the replies that are written while their chat is shown. */
 export function useMeasuring(live: LiveReply | null, last: ChatMessage | undefined): void {
   const running = useRef<{ sentAt: number; after: string | undefined } | null>(null);
+  const endedAt = useRef(0);
   const sentAt = live?.sentAt ?? null;
-  useEffect(() => {
-    if (sentAt !== null) running.current ??= { sentAt, after: last?.id };
-    else if (live === null && running.current !== null && last !== undefined && last.id !== running.current.after) {
-      if (last.role === 'assistant') measured = new Map(measured).set(last.id, Date.now() - running.current.sentAt);
+  useLayoutEffect(() => {
+    if (running.current !== null && last?.id !== running.current.after) {
+      endedAt.current = Date.now();
+      if (last?.role === 'assistant') {
+        measured = new Map(measured).set(last.id, endedAt.current - running.current.sentAt);
+        for (const listener of listeners) listener();
+      }
       running.current = null;
-      for (const listener of listeners) listener();
     }
-  }, [sentAt, live, last]);
+    // What is still shown of the reply before is not the beginning of the next one.
+    if (sentAt !== null && sentAt > endedAt.current) running.current ??= { sentAt, after: last?.id };
+  }, [sentAt, last]);
 }

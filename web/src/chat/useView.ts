@@ -64,7 +64,7 @@ export function viewOf(
   const checkpoints = new Map(Object.values(content.checkpoints).map((checkpoint) => [checkpoint.head, checkpoint]));
   const rows = path.flatMap((message, index): Row[] => {
     if (!isShown(message)) return [];
-    const ms = message.role === 'assistant' ? (measured.get(message.id) ?? replyMs(path, index, content, children)) : null;
+    const ms = message.role === 'assistant' ? (replyMs(path, index, content, children) ?? measured.get(message.id) ?? null) : null;
     const tokens = tokensOf(path, index);
     const versions = siblingsOf(message, content.messages, children).join(' ');
     return [{ message, ms, tokens, versions, track: trackAt(track, index), checkpoint: checkpoints.get(message.id) ?? null }];
