@@ -118,6 +118,7 @@ def test_before_anything_was_said_it_says_so(typed, line):
         ("/switch", "usage: /switch BRANCH"),
         ("/switch x", "there is no branch 'x'"),
         ("/rewind 5", "cannot rewind 5 turns, the branch has 1"),
+        ("/checkpoint m12", "'m12' is the id of a message; choose another name"),
         ("/rewind nowhere", "there is no checkpoint 'nowhere'"),
         ("/merge x", "there is no other open branch"),
         ("/merge", "usage: /merge BRANCH"),

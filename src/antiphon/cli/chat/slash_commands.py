@@ -1,6 +1,7 @@
 """Slash commands: fork, rewind, checkpoint, merge, export and more."""
 
 import difflib
+import re
 import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -30,6 +31,7 @@ from antiphon.threads.errors import Refused
 from antiphon.threads.kinds import Json, Record
 
 Words = Sequence[str]
+MESSAGE_ID = re.compile(r"m\d+")
 FORK = "/fork [NAME] [TURN|MESSAGE]"
 
 
@@ -112,6 +114,8 @@ def _place(chat: Json, word: str) -> dict[str, str]:
 
 
 async def _checkpoint(terminal: Terminal, words: Words) -> None:
+    if words and MESSAGE_ID.fullmatch(words[0]):
+        raise Refused(f"{words[0]!r} is the id of a message; choose another name")
     payload = {"name": words[0]} if words else {}
     await terminal.wait(terminal.client.perform("checkpoint", **payload))
     chat = await read_chat(terminal)
