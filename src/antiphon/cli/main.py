@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from antiphon import __version__
-from antiphon.cli.command_parser import NARROWEST, CommandParser
 from antiphon.cli.frame import (
     DONE,
     CliCommand,
@@ -20,6 +19,7 @@ from antiphon.cli.frame import (
     open_missing_streams,
     run_command,
 )
+from antiphon.cli.help.command_parser import NARROWEST, CommandParser
 from antiphon.cli.render.gate import install_gates
 
 # Each command with the module of its `COMMAND`, and its help text.
