@@ -49,6 +49,8 @@ def test_control_c_cuts_the_reply_and_the_prompt_comes_back(tmp_path):
         screen.press(b"typed meanwhile")
         screen.press(CUT)
         cut = screen.until("stopped; the text so far is kept")
+        screen.until("> typed meanwhile")
+        screen.press(CUT)
         screen.until(PROMPT)
         screen.type("/branches")
         kept = screen.until(PROMPT)
