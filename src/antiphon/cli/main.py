@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from antiphon import __version__
-from antiphon.cli.command_parser import NARROWEST, CommandParser
 from antiphon.cli.frame import (
     BAD_USAGE,
     DONE,
@@ -22,6 +21,7 @@ from antiphon.cli.frame import (
     print_error,
     run_command,
 )
+from antiphon.cli.help.command_parser import NARROWEST, CommandParser
 from antiphon.cli.render.gate import install_gates
 
 # Each command with the module of its `COMMAND`, and its help text.

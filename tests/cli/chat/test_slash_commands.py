@@ -54,9 +54,6 @@ class ScriptedLines:
     def set_aside(self):
         pass
 
-    def discard_lines(self):
-        pass
-
 
 @pytest.fixture
 def typed(tmp_path):

@@ -33,7 +33,7 @@ def test_rows_of_a_reply_that_tmux_breaks_again_are_overwritten(tmp_path):
     assert [word for line in lines for word in line.split() if word.startswith("word")] == WORDS
 
 
-@pytest.mark.parametrize("kind", ["prose", "marks", "list", "code", "quote"])
+@pytest.mark.parametrize("kind", ["prose", "marks", "list", "code"])
 def test_each_word_of_a_growing_reply_is_there_once_however_the_width_changes(tmp_path, kind):
     words = [f"w{number}" for number in range(240)]
     steps = [step for word in growing(kind, words) for step in ({"text": word}, {"delay_ms": 12})]
@@ -51,7 +51,7 @@ def test_each_word_of_a_growing_reply_is_there_once_however_the_width_changes(tm
 
 def growing(kind, words):
     """The pieces of a reply of one growing block."""
-    starts = {"prose": "", "marks": "**an open mark ", "list": "", "code": "```python\n", "quote": "> "}
+    starts = {"prose": "", "marks": "**an open mark ", "list": "", "code": "```python\n"}
     yield starts[kind]
     for number, word in enumerate(words):
         if kind == "list" and number % 12 == 0:

@@ -8,7 +8,7 @@ from typing import Any
 
 from antiphon.cli.chat.answer import AnswerForm
 from antiphon.cli.frame import UsageError
-from antiphon.cli.typed_text import read_piped, replace_unreadable
+from antiphon.cli.input.typed_text import read_piped, replace_unreadable
 
 STDIN = "-"
 AS_IT_ARRIVES = AnswerForm()

@@ -5,8 +5,8 @@ from contextlib import suppress
 from typing import Any
 
 from antiphon.cli.default_model import settings_for
+from antiphon.cli.input.typed_text import REPLACED, replace_unreadable
 from antiphon.cli.render.plain import TextView
-from antiphon.cli.typed_text import REPLACED, replace_unreadable
 from antiphon.cli.windows.types import Window
 from antiphon.client.errors import ServerUnreachable
 from antiphon.providers.documents import check_documents

@@ -9,9 +9,9 @@ from typing import Any
 
 from antiphon.cli.default_model import SCRIPTED, ModelChoice, choose_model, context_limit, resolve_model
 from antiphon.cli.frame import print_note
+from antiphon.cli.input.typed_text import REPLACED, replace_unreadable
 from antiphon.cli.options import ID_HELP, add_server, add_store
 from antiphon.cli.render.units import plural
-from antiphon.cli.typed_text import REPLACED, replace_unreadable
 from antiphon.cli.windows.remote import choose_remote_model
 from antiphon.debate import FORMATS, POSITIONS, FieldProblem, InvalidConfig, problems_with
 from antiphon.debate.settings import merged_settings

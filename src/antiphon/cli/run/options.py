@@ -10,13 +10,13 @@ from antiphon.agents.plans import BadPlan, load_plan
 from antiphon.cli.config.settings import load_config
 from antiphon.cli.default_model import ModelChoice, choose_model, resolve_model
 from antiphon.cli.frame import UsageError, print_note
+from antiphon.cli.input.typed_text import REPLACED, read_piped, replace_unreadable
 from antiphon.cli.options import ID_HELP, add_json, add_server, add_store, positive_int, positive_number
 from antiphon.cli.render.plain import PlainView
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.run.agents import FOLDER
 from antiphon.cli.run.folder import RunFolder, stored_servers
 from antiphon.cli.run.spec import GRACE_MS, RULES, RunSpec, models_by_place, run_models, stored_workspace
-from antiphon.cli.typed_text import REPLACED, read_piped, replace_unreadable
 from antiphon.threads import MODES
 
 FOR_NEW = (
