@@ -91,6 +91,23 @@ def test_a_run_of_another_terminal_is_answered_by_the_one_that_attaches(store, t
     assert (folder / "a.py").read_text() == "1\n"
 
 
+def test_a_denial_that_comes_too_late_is_neither_asked_for_a_reason_nor_reported(store, tmp_path, folder):
+    with at_work(writer(tmp_path), folder) as first:
+        first.until(ASKED)
+        with Screen("attach", listed()[0]["id"], columns=100) as second:
+            second.until(ASKED)
+            first.type("a")
+            first.until("← write_file ok")
+            second.type("d")
+            late = second.until("this request was already answered or has expired; the answer was ignored")
+            second.end()
+        first.end()
+
+    assert "denied" not in late
+    assert "reason (sent to the model)" not in late
+    assert (folder / "a.py").read_text() == "1\n"
+
+
 @pytest.mark.parametrize("key", [b"q", b"\x04", b"\x03"], ids=["q", "Ctrl-D", "Ctrl-C"])
 def test_leaving_a_reply_that_is_watched_leaves_it_running(store, tmp_path, key):
     model = slow(tmp_path)

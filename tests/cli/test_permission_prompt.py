@@ -178,3 +178,24 @@ def test_edited_arguments_that_are_not_confirmed_allow_nothing():
     decision, _ = permit(["e", "=== command\nmake all\n", "n", "d", ""], command("make"))
 
     assert decision == PermissionDecision("deny")
+
+
+@pytest.mark.parametrize("key", ["d", "e"])
+def test_who_comes_too_late_is_asked_nothing_more(key):
+    async def is_closed():
+        return False
+
+    terminal = Terminal(key)
+    judged = decide([EDIT], "ask", {})["calls"]
+    decision = asyncio.run(TerminalAnswerer(terminal, terminal).permit(judged, "developer", schema_of, is_closed))
+
+    assert decision == PermissionDecision("deny")
+    assert terminal.keys == []
+    assert not any("denied" in line or "reason (" in line for line in terminal.shown)
+
+
+def test_a_denial_is_reported_once_it_counts():
+    decision, shown = permit(["d", "too long"], EDIT)
+
+    assert not any("denied" in line for line in shown)
+    assert decision.taken == "denied: too long"

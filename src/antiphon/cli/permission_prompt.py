@@ -9,8 +9,8 @@
 """
 
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from antiphon.cli.argument_edits import BadArguments, SchemaOf, check_arguments, format_arguments, parse_arguments
@@ -33,6 +33,7 @@ OTHER_CHOICES = {
     "d": "deny, with a reason for the model",
     "s": "show everything again",
 }
+IsOpen = Callable[[], Awaitable[bool]]
 QUESTION = "allow? > "
 CONFIRM_EDIT = "allow once with these arguments? y: yes, n: back > "
 FEWEST_LINES = 5
@@ -47,6 +48,7 @@ class PermissionDecision:
     outside: bool = False
     reason: str | None = None
     arguments: Mapping[str, Json] | None = None  # changed ones, by the ids of calls
+    taken: str | None = field(default=None, compare=False)  # the line to print once it counts
 
     def to_answer(self) -> dict[str, Any]:
         """Return the decision as the arguments of `ThreadService.answer`."""
@@ -59,11 +61,21 @@ class PermissionDecision:
         return TOO_LATE if self.arguments is None else REFUSED_EDIT
 
 
+async def always_open() -> bool:
+    """Return True: nobody else can answer."""
+    return True
+
+
 class Answerer(Protocol):
     """Answers requests; raises `EOFError` or `Interrupted` if the user declines to."""
 
-    async def permit(self, calls: Sequence[Json], speaker: str, schema_of: SchemaOf) -> PermissionDecision:
-        """Decide whether tool calls are allowed; changed arguments are checked by the schema of their tool."""
+    async def permit(
+        self, calls: Sequence[Json], speaker: str, schema_of: SchemaOf, is_open: IsOpen = always_open
+    ) -> PermissionDecision:
+        """Decide whether tool calls are allowed; changed arguments are checked by the schema of their tool.
+
+        Nothing more is asked once the request `is_open` no longer: what was decided is refused as too late.
+        """
         ...
 
     async def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
@@ -86,10 +98,14 @@ class TerminalAnswerer:
         self._lines = lines
         self._view = view
         self._height = height
+        self._is_open: IsOpen = always_open
 
-    async def permit(self, calls: Sequence[Json], speaker: str, schema_of: SchemaOf) -> PermissionDecision:
+    async def permit(
+        self, calls: Sequence[Json], speaker: str, schema_of: SchemaOf, is_open: IsOpen = always_open
+    ) -> PermissionDecision:
         """Show the calls completely, and read a decision."""
         self._lines.set_aside()
+        self._is_open = is_open
         choices = answer_choices(calls)
         denial = await self._show(calls, speaker)
         if denial is not None:
@@ -100,6 +116,8 @@ class TerminalAnswerer:
             decision: PermissionDecision | None = None
             if key == "d":
                 return await self._deny()
+            if key == "e" and not await self._is_open():
+                return PermissionDecision("deny")
             if key == "e":
                 decision = await self._edit(calls, schema_of)
             elif key == "s":
@@ -164,9 +182,10 @@ class TerminalAnswerer:
         return None
 
     async def _deny(self) -> PermissionDecision:
+        if not await self._is_open():
+            return PermissionDecision("deny")
         reason = (await self._lines.ask("reason (sent to the model) > ")).strip()
-        self._view.line(f"denied{f': {reason}' if reason else ''}")
-        return PermissionDecision("deny", reason=reason or None)
+        return PermissionDecision("deny", reason=reason or None, taken=f"denied: {reason}" if reason else "denied")
 
     async def reply(self, question: str, options: Sequence[str], speaker: str) -> str:
         """Show a question and read an answer, as text or as the number of an option."""
@@ -227,7 +246,9 @@ class UnattendedAnswerer:
     def __init__(self, view: TextView) -> None:
         self._view = view
 
-    async def permit(self, calls: Sequence[Json], speaker: str, schema_of: SchemaOf) -> PermissionDecision:
+    async def permit(
+        self, calls: Sequence[Json], speaker: str, schema_of: SchemaOf, is_open: IsOpen = always_open
+    ) -> PermissionDecision:
         """Deny the calls."""
         asked = [call for call in calls if call["decision"] == "ask"] or calls
         names = ", ".join(call["name"] for call in asked)

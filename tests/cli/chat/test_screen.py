@@ -410,3 +410,27 @@ def test_lines_typed_before_the_first_prompt_are_a_draft_and_not_sent(tmp_path):
         assert ended(screen) == 0
 
     assert "Yes." not in screen.raw
+
+
+def test_joined_characters_are_drawn_apart_deleted_whole_and_sent_as_typed(tmp_path):
+    """The arrow keys and Backspace take a family, a flag and an accented letter as one character."""
+    family = "👩\u200d👩\u200d👧"
+    with Screen("chat", "-m", script(tmp_path, [{"text": "Yes."}])) as screen:
+        at_prompt(screen)
+        screen.press(f"ab{family}cd".encode())
+        screen.wait(lambda: screen.rows[-1].rstrip() == "> ab👩+👩+👧cd")
+        screen.press(b"\x1b[H")
+        screen.press(b"X")
+        screen.wait(lambda: screen.rows[-1].rstrip() == "> Xab👩+👩+👧cd")
+        screen.press(b"\x1b[F")
+        screen.press("e\u0301🇩🇪🇫🇷z".encode())
+        screen.wait(lambda: "DEFRz" in screen.rows[-1])
+        screen.press(b"\x1b[D\x7f\x1b[D\x7f")  # over z, the flag of France, over that of Germany, the letter
+        screen.wait(lambda: screen.rows_with("cdDEz"))
+        screen.press(ENTER)
+        screen.until_shown("Yes.")
+        at_prompt(screen)
+        text = exported(screen, tmp_path)
+        ended(screen)
+
+    assert f"Xab{family}cd🇩🇪z" in text

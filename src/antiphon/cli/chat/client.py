@@ -85,7 +85,13 @@ class ChatClient:
         except UnknownRequest:
             self.view.line(TOO_LATE if isinstance(decision, LimitDecision) else decision.too_late, "error")
             return await self._print(self._after, stats)
+        if isinstance(decision, PermissionDecision) and decision.taken is not None:
+            self.view.line(decision.taken)
         return await self._print(receipt.seq - 1, stats)
+
+    async def is_open(self, request: str) -> bool:
+        """Return whether a request still waits for an answer, and no other terminal has given one."""
+        return any(each.id == request for each in await self.app.threads.requests(self.open_thread()))
 
     async def waiting_reply(self) -> ReplyStats:
         """Return the reply that waits for the user, with the limit or the permission that it waits for."""

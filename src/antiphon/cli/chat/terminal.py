@@ -104,7 +104,8 @@ class Terminal:
     async def _decide(self, stats: ReplyStats) -> PermissionDecision | LimitDecision:
         if stats.request is not None:
             schema_of = partial(tool_schema, self.client.app.library, self.client.open_thread())
-            return await self._answerer.permit(stats.request["calls"], MODEL, schema_of)
+            is_open = partial(self.client.is_open, stats.request["requestId"])
+            return await self._answerer.permit(stats.request["calls"], MODEL, schema_of, is_open)
         assert stats.limit is not None
         if not self._has_user:
             self.view.line(unattended_line(stats.limit), "error")

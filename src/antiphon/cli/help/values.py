@@ -97,12 +97,10 @@ def _model_option_values(option: str) -> Values:
 
 
 def _debate_formats() -> Values:
-    from antiphon.debate.machine.formats import FORMATS
+    from antiphon.debate import FORMATS
 
     return [(name, "") for name in FORMATS]
 
 
 def _limit_actions() -> Values:
-    from antiphon.debate.machine.config import LIMIT_ACTIONS
-
-    return [(name, "") for name in LIMIT_ACTIONS]
+    return [("error", "stop, the default"), ("judge", "go to the verdict")]

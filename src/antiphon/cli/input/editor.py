@@ -24,6 +24,7 @@ from prompt_toolkit.input.typeahead import get_typeahead
 from prompt_toolkit.output import ColorDepth
 
 from antiphon.cli.input.adapters import FileHistory, SuggestionCompleter, editor_output, redraw_reflowed
+from antiphon.cli.input.clusters import UnjoinedText, length_before
 from antiphon.cli.input.editor_keys import answer_keys, clear_or_interrupt, default_keys, message_keys
 from antiphon.cli.input.external_editor import EditorError, edit_text
 from antiphon.cli.input.keys import BACKSPACES, CLEAR, SEQUENCE, pending_text, read_text
@@ -60,6 +61,7 @@ class LineEditor:
             multiline=True,
             prompt_continuation=lambda width, line, wraps: CONTINUATION.rjust(width) if not wraps else " " * width,
             key_bindings=message_keys(self._edit_draft),
+            input_processors=[UnjoinedText()],
             color_depth=_color_depth(),
             enable_suspend=True,
             erase_when_done=True,
@@ -69,6 +71,7 @@ class LineEditor:
         self._answers: PromptSession[str] = PromptSession(
             history=DummyHistory(),
             key_bindings=answer_keys(),
+            input_processors=[UnjoinedText()],
             erase_when_done=True,
             input=self._input,
             output=output,
@@ -154,7 +157,7 @@ class LineEditor:
             if key == INTERRUPT:
                 self._signals.press()
             elif key in BACKSPACES:
-                self._draft = self._draft[:-1]
+                self._draft = self._draft[: len(self._draft) - length_before(self._draft)]
             elif key == CLEAR:
                 self._draft = ""
             elif key.isprintable() or key in "\n\t":

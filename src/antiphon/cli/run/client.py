@@ -49,6 +49,7 @@ class RunClient:
         self._continues = continues  # whether to resume it if its server ends meanwhile
         self._after: int | str = 0  # the step or cursor that was printed last
         self.result: Json | None = None
+        self._taken: str | None = None  # the line to print once the last decision counts
 
     async def start(self, task: str, plan: Mapping[str, Any] | None = None) -> str:
         """Start the run with a task, follow it, and return its status."""
@@ -158,6 +159,9 @@ class RunClient:
         requests = await self._threads.requests(self.id)
         return requests[0] if requests else None
 
+    async def _is_open(self, request: str) -> bool:
+        return any(each.id == request for each in await self._threads.requests(self.id))
+
     async def outcome(self) -> Json | None:
         """Return the result of the run; None while it is running."""
         return self.result if self.result is not None else await find_result(self._threads, self.id)
@@ -176,7 +180,9 @@ class RunClient:
             options = [str(option) for option in request.options]
             return {"text": await answerer.reply(request.text or "", options, speaker)}
         schema_of = partial(tool_schema, self._library, self.id)
-        return (await answerer.permit(request.calls, speaker, schema_of)).to_answer()
+        decision = await answerer.permit(request.calls, speaker, schema_of, partial(self._is_open, request.id))
+        self._taken = decision.taken
+        return decision.to_answer()
 
     async def answer(self, request: OpenRequest, answer: Mapping[str, Any]) -> str:
         """Send the answer to a request and follow the run."""
@@ -184,6 +190,10 @@ class RunClient:
             await self._threads.answer(self.id, request=request.id, **answer)
         except UnknownRequest:
             self._view.line(REFUSED_EDIT if answer.get("arguments") else TOO_LATE, "error")
+        else:
+            if self._taken is not None:
+                self._view.line(self._taken)
+        self._taken = None
         return await self.follow()
 
     async def cancel(self) -> None:

@@ -26,7 +26,6 @@ DEFAULTS: Json = {
     "earlyStop": False,
     "contextLimit": 8_000,
 }
-LIMIT_ACTIONS = ("error", "judge")
 DEFAULT_TOKENS = 1_024
 SHORTEST_TOPIC = 10
 LONGEST_TOPIC = 500
@@ -99,7 +98,7 @@ RULES: dict[str, Rule] = {
         lambda value: value is None or (_is_number(value) and value > 0),
         "an amount in USD above 0, or null",
     ),
-    "onCostLimit": _one_of(*LIMIT_ACTIONS),
+    "onCostLimit": _one_of("error", "judge"),
     "earlyStop": _TRUTH,
     "contextLimit": _whole(200, 1_000_000),
     "maxTokens": _whole(1, 100_000),
