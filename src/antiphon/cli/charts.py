@@ -50,7 +50,12 @@ def load_machine(path: Path, denied: Collection[str] = ()) -> Machine[Any, Any]:
     unknown = set(denied) - names.guards
     if unknown:
         raise ChartError(str(config.get("id") or path.name), "--deny", f"no guard named {min(unknown)!r}", names.guards)
-    return create_machine(config, **placeholders(names, denied))
+    return _build(path, config, placeholders(names, denied))
+
+
+def build_machine(path: Path, config: Mapping[str, Any]) -> Machine[Any, Any]:
+    """Return the machine of a chart that was read from a file, with placeholders for its functions."""
+    return _build(path, config, placeholders(function_names(config)))
 
 
 def find_machine(name: str) -> Machine[Any, Any]:
@@ -59,8 +64,7 @@ def find_machine(name: str) -> Machine[Any, Any]:
     Functions of a file are placeholders. Raise `ChartError`, `ChartFileError` or `UsageError` if there is none.
     """
     if is_chart_file(name):
-        config = read_chart(Path(name))
-        return create_machine(config, **placeholders(function_names(config)))
+        return build_machine(Path(name), read_chart(Path(name)))
     if ":" in name:
         return cast("Machine[Any, Any]", load_machines(name)[0])
     machines = {machine.id: machine for machine in own_machines()}
@@ -70,6 +74,13 @@ def find_machine(name: str) -> Machine[Any, Any]:
             "a machine of yours is module:name"
         )
     return machines[name]
+
+
+def _build(path: Path, config: Mapping[str, Any], functions: Mapping[str, Any]) -> Machine[Any, Any]:
+    try:
+        return create_machine(config, **functions)
+    except ChartError as error:
+        raise ChartFileError(f"{path}: {error}; all problems: antiphon chart check {path}") from error
 
 
 def is_chart_file(name: str) -> bool:

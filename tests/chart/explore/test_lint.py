@@ -53,6 +53,18 @@ def test_every_problem_of_a_broken_chart_is_reported_once() -> None:
     assert {problem.rule for problem in problems} == {"broken"}
 
 
+def test_a_missing_initial_state_hides_no_other_problem() -> None:
+    problems = lint_chart({"id": "m", "states": {"a": {"on": 5, "states": {"x": {"on": 7}}}, "b": {"on": {"E": "z"}}}})
+
+    assert sorted(problem.path for problem in problems) == [
+        "",
+        "states.a",
+        "states.a.on",
+        "states.a.states.x.on",
+        "states.b.on.E.target",
+    ]
+
+
 @pytest.mark.parametrize(
     ("config", "expected"),
     [

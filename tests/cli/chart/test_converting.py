@@ -150,6 +150,17 @@ def test_a_broken_document_is_refused_with_its_line(tmp_path):
     assert "line 2: no state has the id 'b'" in errors
 
 
+def test_a_broken_chart_is_refused_with_its_file(tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_text('{"initial": "a", "states": {"a": {"on": 5}}}')
+
+    code, errors = convert(path, tmp_path / "copy.yaml")
+
+    assert (code, (tmp_path / "copy.yaml").exists()) == (2, False)
+    assert f"{path}: (machine): states.a.on: expected a mapping" in errors
+    assert f"all problems: antiphon chart check {path}" in errors
+
+
 def test_functions_of_a_module_are_listed(tmp_path):
     (tmp_path / "shop.py").write_text(
         "from antiphon import create_machine\n"

@@ -101,6 +101,9 @@ def _copy(config: Any) -> Any:
 def _repair(chart: Any, path: str) -> bool:
     """Take the value at a path out of a chart, so that the builder gets further; return whether that is possible."""
     place = _find(chart, path)
+    state = chart if place is None else place[0][place[1]]
+    if _add_initial(state):
+        return True
     if place is None:
         return False
     container, key = place
@@ -115,6 +118,15 @@ def _repair(chart: Any, path: str) -> bool:
         container[key] = first
     else:
         del container[key]
+    return True
+
+
+def _add_initial(state: Any) -> bool:
+    """Give a state with children that lacks an initial state one; return whether it did."""
+    is_state = isinstance(state, MutableMapping) and isinstance(state.get("states"), Mapping) and state["states"]
+    if not is_state or state.get("initial") or state.get("type", "compound") != "compound":
+        return False
+    state["initial"] = next(iter(state["states"]))
     return True
 
 

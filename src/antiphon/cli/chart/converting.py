@@ -9,7 +9,15 @@ from antiphon.chart.draw.dot import to_dot
 from antiphon.chart.errors import ChartError
 from antiphon.chart.explore.mermaid import to_mermaid
 from antiphon.chart.machine import Machine, create_machine
-from antiphon.cli.charts import find_machine, function_names, is_chart_file, placeholders, read_chart, write_yaml
+from antiphon.cli.charts import (
+    build_machine,
+    find_machine,
+    function_names,
+    is_chart_file,
+    placeholders,
+    read_chart,
+    write_yaml,
+)
 from antiphon.cli.frame import DONE, FAILED, UsageError, print_error, print_lines
 from antiphon.cli.options import Subcommands
 from antiphon.cli.render.text_width import sanitize_line
@@ -37,7 +45,7 @@ def convert(options: argparse.Namespace) -> int:
     if output.exists() and not options.force:
         raise UsageError(f"{output} exists; choose another name, or replace it with --force")
     name = options.chart
-    config = read_chart(Path(name)) if is_chart_file(name) else dict(find_machine(name).config)
+    config = _config(name)
     problems = _set_semantics(config, options.semantics)
     text, lost = _write(config, output.suffix.lower(), problems)
     try:
@@ -51,6 +59,15 @@ def convert(options: argparse.Namespace) -> int:
     for problem in lost:
         print_error("chart convert", f"not carried over: {sanitize_line(problem)}", FAILED)
     return FAILED if lost else DONE
+
+
+def _config(name: str) -> dict[str, Any]:
+    """Return the chart of a file or of a machine; raise an error if it is broken."""
+    if not is_chart_file(name):
+        return dict(find_machine(name).config)
+    config = read_chart(Path(name))
+    build_machine(Path(name), config)
+    return config
 
 
 def _set_semantics(config: dict[str, Any], semantics: str | None) -> list[str]:

@@ -29,8 +29,9 @@ def arrange(graph: dict[str, Any]) -> dict[str, Any]:
     _post(context, {"id": 0, "cmd": "register", "algorithms": ["layered"]})
     _post(context, {"id": 1, "cmd": "layout", "graph": graph, "layoutOptions": {}, "options": {}})
     answer = json.loads(context.eval("JSON.stringify(answers.find(answer => answer.id === 1) ?? null)"))
-    if answer is None or answer.get("error"):
-        raise UsageError(f"the graph cannot be arranged: {answer and answer['error']}; draw the ladder")
+    if answer is None or "data" not in answer:
+        reason = (answer or {}).get("error") or f"it needs more than {TIME_LIMIT_S} s or {MEMORY_BYTES // 2**20} MB"
+        raise UsageError(f"the graph cannot be arranged: {reason}; draw the ladder")
     arranged: dict[str, Any] = answer["data"]
     return arranged
 
