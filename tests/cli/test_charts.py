@@ -5,7 +5,6 @@ import json
 import pytest
 
 from antiphon import initial_transition, transition
-from antiphon.chart.errors import ChartError
 from antiphon.cli.charts import ChartFileError, load_machine
 
 CHART = {
@@ -49,7 +48,7 @@ def test_guards_hold_unless_they_are_denied(tmp_path):
 
 
 def test_what_is_wrong_with_a_chart_is_said_by_the_builder(tmp_path):
-    with pytest.raises(ChartError, match="unknown key 'stats'"):
+    with pytest.raises(ChartFileError, match="unknown key 'stats'"):
         load(tmp_path, {"stats": {}, "on": 5, "invoke": "x", "entry": [5], "states": {"a": 1}})
 
 

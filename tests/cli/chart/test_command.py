@@ -132,8 +132,18 @@ def test_the_shortest_path_to_a_state(door):
     )
 
 
-def test_a_state_that_is_never_reached_is_a_failure(door):
-    assert antiphon("chart", "paths", door, "--to", "cellar").returncode == 1
+def test_a_state_that_is_never_reached_is_a_failure(tmp_path):
+    path = tmp_path / "house.json"
+    path.write_text(json.dumps({"initial": "hall", "states": {"hall": {}, "cellar": {}}}))
+
+    assert antiphon("chart", "paths", path, "--to", "cellar").returncode == 1
+
+
+def test_a_state_that_does_not_exist_is_refused(door):
+    refused = antiphon("chart", "paths", door, "--to", "cellar")
+
+    assert refused.returncode == 2
+    assert "no state named 'cellar' inside 'door'; it has closed, opening, open" in refused.stderr
 
 
 def test_a_graph_is_arranged_by_the_engine_of_the_web_app(door):

@@ -89,7 +89,7 @@ def test_a_chart_that_is_wrong_is_refused_with_its_place(tmp_path):
     refused = antiphon("play", "--chart", path)
 
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr.startswith("antiphon play: bad: states.a.on.GO.target: ")
+    assert refused.stderr.startswith(f"antiphon play: {path}: bad: states.a.on.GO.target: ")
     assert "known: a" in refused.stderr
 
 
@@ -229,9 +229,8 @@ def test_without_a_command_it_says_what_it_can_do():
     assert all(word in said.stdout for word in ("chat", "threads", "models", "db", "play", "examples:"))
 
 
-def test_a_command_that_is_not_there_is_refused_with_those_that_are():
+def test_a_command_that_is_not_there_is_refused_with_the_nearest_one():
     refused = antiphon("chatter")
 
     assert refused.returncode == 2
-    assert "choose from" in refused.stderr
-    assert "threads" in refused.stderr
+    assert "did you mean: antiphon chat? antiphon --help lists all" in refused.stderr
