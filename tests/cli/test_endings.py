@@ -145,3 +145,17 @@ def test_a_signal_ends_a_question_with_its_code_and_a_line(store, tmp_path, numb
     assert process.returncode == code
     assert len(notes.splitlines()) >= 1
     assert "Traceback" not in notes
+
+
+@pytest.mark.parametrize(("make", "kind"), [(os.mkdir, "a folder"), (os.mkfifo, "a device or a pipe")])
+@pytest.mark.parametrize("words", [("threads",), ("chat", "-m", "scripted:chat", "hi")])
+def test_a_store_that_is_no_file_is_refused(tmp_path, words, make, kind):
+    path = tmp_path / "place"
+    make(path)
+
+    refused = antiphon(*words, "--store", path)
+
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == (
+        f"antiphon {words[0]}: {path} is {kind}, not a store; choose another with --store or ANTIPHON_STORE\n"
+    )

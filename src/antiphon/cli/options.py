@@ -69,6 +69,7 @@ def add_json(parser: argparse._ActionsContainer, help: str = "print as JSON") ->
 def store_file(options: argparse.Namespace) -> Path:
     """Return the path of the store, and create its folder."""
     path: Path = options.store or store_path()
+    _check_kind(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -81,13 +82,19 @@ def store_file(options: argparse.Namespace) -> Path:
 def existing_store(options: argparse.Namespace) -> Path:
     """Return the path of the store; `UsageError` if it does not exist."""
     path: Path = options.store or store_path()
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder, not a store; choose another with --store or ANTIPHON_STORE")
+    _check_kind(path)
     if not path.is_file():
         raise UsageError(
             f"{path}: store not found; choose another with --store or ANTIPHON_STORE, or begin with: antiphon chat"
         )
     return path
+
+
+def _check_kind(path: Path) -> None:
+    """Raise `UsageError` for a folder, a device or a pipe."""
+    if path.exists() and not path.is_file():
+        kind = "a folder" if path.is_dir() else "a device or a pipe"
+        raise UsageError(f"{path} is {kind}, not a store; choose another with --store or ANTIPHON_STORE")
 
 
 def positive_int(text: str) -> int:
