@@ -79,7 +79,7 @@ def test_a_run_of_another_terminal_is_answered_by_the_one_that_attaches(store, t
         assert (row["kind"], row["status"], row["waiting"], row["windows"]) == ("run", "waiting", "permission", 1)
         assert row["next"] == f"antiphon attach {row['id']}"
         with Screen("attach", columns=100) as other:
-            other.until(f"attached to run {row['id']}: Write (waiting (permission))")
+            other.until(f"attached to run {row['id'][:8]}: Write (waiting (permission))")
             other.until(ASKED)
             assert listed()[0]["windows"] == 2
             other.type("a")
@@ -191,7 +191,7 @@ def test_what_does_not_run_cannot_be_attached_to(store, tmp_path):
 
     assert (nothing.returncode, ended.returncode) == (1, 1)
     assert "nothing runs or waits; continue a conversation with: antiphon resume" in nothing.stderr
-    assert f"chat {listed_id()} is completed; show it with: antiphon threads show" in ended.stderr
+    assert f"chat {listed_id()[:8]} is completed; show it with: antiphon threads show" in ended.stderr
 
 
 def listed_id():

@@ -253,7 +253,7 @@ def test_a_server_is_started_early_and_waited_for_later(store: Path) -> None:
 
 
 def test_a_server_that_fails_after_an_early_start_is_reported(store: Path) -> None:
-    store.mkdir()
+    store.write_text("not a database " * 100)
     early = start_early(store)
 
     with pytest.raises(ServerFailed, match=f"^{store}: ") as caught:

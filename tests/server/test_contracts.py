@@ -97,7 +97,7 @@ def chat_tour(client: CheckedClient) -> None:
     thread = client.post("/threads", body)["id"]
     client.post(f"/threads/{thread}/start", {"text": "Hello"})
     client.server.wait_until_idle(thread)
-    client.post(f"/threads/{thread}/messages", {"text": "Again", "onBusy": "reject"})
+    client.post(f"/threads/{thread}/messages", {"text": "Again", "onBusy": "reject", "options": {}})
     client.server.wait_until_idle(thread)
     client.post(f"/threads/{thread}/messages", {"parts": [{"type": "text", "text": "Once more"}]})
     client.post(f"/threads/{thread}/stop")

@@ -21,7 +21,7 @@ from antiphon.errors import Code
 from antiphon.providers.errors import ProviderError
 from antiphon.runtime.errors import RuntimeFault
 from antiphon.threads.errors import ThreadError
-from antiphon.tools.errors import ToolsError, UndoError
+from antiphon.tools.errors import ToolsError, UndoError, UnusableUndoFolder
 
 DONE = 0
 FAILED = 1
@@ -165,7 +165,9 @@ def _discard(stream: TextIO) -> None:
 def _is_usage_error(error: Exception) -> bool:
     if isinstance(error, ProviderError):
         return error.code in USAGE_CODES
-    return isinstance(error, UsageError | ToolsError) and not isinstance(error, UndoError)
+    if isinstance(error, UndoError):
+        return isinstance(error, UnusableUndoFolder)
+    return isinstance(error, UsageError | ToolsError)
 
 
 def error_text(error: BaseException) -> str:

@@ -54,6 +54,10 @@ class UndoError(ToolsError):
     """Raised when changes cannot be recorded or undone; nothing was undone."""
 
 
+class UnusableUndoFolder(UndoError):
+    """Raised when the folder for copies cannot be used; another one can be named."""
+
+
 class ChangedSince(UndoError):
     """Raised when an undo would overwrite changes that others made; `paths` names the files."""
 

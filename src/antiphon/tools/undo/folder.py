@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from antiphon.tools.errors import UndoError
+from antiphon.tools.errors import UndoError, UnusableUndoFolder
 from antiphon.tools.undo.log import RECORDS, UndoLog, lock_folder, open_workspace
 from antiphon.tools.undo.plan import UndoPlan, UndoStep, make_plan, undone_calls
 from antiphon.tools.undo.records import REDO, UNDO, RecordedCall, read_records
@@ -144,9 +144,9 @@ class UndoFolder:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise UndoError(self._problem(error.strerror)) from error
+            raise UnusableUndoFolder(self._problem(error.strerror)) from error
         if not os.access(self.folder, os.R_OK | os.W_OK | os.X_OK):
-            raise UndoError(self._problem("it cannot be written"))
+            raise UnusableUndoFolder(self._problem("it cannot be written"))
 
     def _problem(self, reason: str | None) -> str:
         return f"{self.folder}: copies for undo cannot be kept here: {reason}; name another folder with ANTIPHON_UNDO"
