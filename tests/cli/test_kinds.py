@@ -12,6 +12,7 @@ from antiphon.app import App
 from antiphon.cli.lookup import next_command
 from antiphon.threads import ThreadView
 from tests.fixtures.command import antiphon
+from tests.fixtures.screen import Screen
 
 COMMANDS = {
     "chat": [["chat", "--thread", "{id}", "Hello"]],
@@ -128,3 +129,15 @@ def test_a_command_alone_lists(store: Path, threads: dict[str, str], command: st
     alone = antiphon(command, env={**os.environ, "ANTIPHON_STORE": str(store)})
 
     assert (alone.returncode, bool(alone.stdout), alone.stderr) == (0, True, "")
+
+
+@pytest.mark.parametrize("command", ["threads", "runs", "debates"])
+def test_a_list_on_a_narrow_terminal_splits_no_word(store, threads, command):
+    printed = antiphon(command, "--store", store).stdout
+
+    with Screen(command, "--store", str(store), columns=40) as screen:
+        shown, code = screen.end()
+
+    assert code == 0
+    assert shown.split() == printed.split()
+    assert max(map(len, shown.splitlines())) <= 40

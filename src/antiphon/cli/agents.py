@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.agents.errors import BadAgents
-from antiphon.cli.frame import FAILED, CliCommand, UsageError, print_error, print_lines
+from antiphon.cli.frame import FAILED, CliCommand, UsageError, print_error, print_lines, print_rows
 from antiphon.cli.options import Handler, Subcommands, run_subcommand
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import clip, sanitize_line
@@ -73,7 +73,7 @@ def _list(options: argparse.Namespace) -> int:
     rows = [_row(agent) for agent in team.agents.values()]
     if is_default:
         rows.append(f"these are the default agents; copy them to {FOLDER} with: antiphon agents init")
-    return print_lines(rows)
+    return print_rows(rows)
 
 
 def _check(options: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@
 import argparse
 import errno
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TextIO
 
 from antiphon.cli.render.plain import write
-from antiphon.cli.render.text_width import sanitize_lines
+from antiphon.cli.render.text_width import break_row, sanitize_lines
 from antiphon.errors import Code
 from antiphon.providers.errors import ProviderError
 from antiphon.runtime.errors import RuntimeFault
@@ -192,6 +193,14 @@ def print_error(name: str, problem: str, code: int) -> int:
 def print_note(text: str) -> None:
     """Print a line about the output on standard error."""
     write(sys.stderr, f"{sanitize_lines(text)}\n")
+
+
+def print_rows(rows: Sequence[str]) -> int:
+    """Print the rows of a list, on a terminal broken between words; return the exit code of success."""
+    if not sys.stdout.isatty():
+        return print_lines(rows)
+    columns = shutil.get_terminal_size().columns
+    return print_lines([line for row in rows for line in break_row(sanitize_lines(row), columns)])
 
 
 def print_lines(lines: Sequence[str]) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 from antiphon.app import own_machines
 from antiphon.cli.db.replay import add_machines, load_all
-from antiphon.cli.frame import CliCommand, UsageError, print_lines
+from antiphon.cli.frame import CliCommand, UsageError, print_lines, print_rows
 from antiphon.cli.options import Subcommands, run_subcommand
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import plural
@@ -41,7 +41,7 @@ def _list(options: argparse.Namespace) -> int:
     machines = _machines(options).values()
     if options.json:
         return print_lines([json.dumps([_record(machine) for machine in machines], indent=2)])
-    return print_lines([sanitize_line(f"{machine.id}  {_describe(machine)}") for machine in machines])
+    return print_rows([sanitize_line(f"{machine.id}  {_describe(machine)}") for machine in machines])
 
 
 def _describe(machine: AnyMachine) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from antiphon.cli.frame import FAILED, CliCommand, print_error, print_lines
+from antiphon.cli.frame import FAILED, CliCommand, print_error, print_lines, print_rows
 from antiphon.cli.local_models import add, install, remove
 from antiphon.cli.options import Subcommands, positive_int, run_subcommand
 from antiphon.cli.render.text_width import pad, sanitize_line, width
@@ -62,7 +62,7 @@ def _list(options: argparse.Namespace) -> int:
     if len(listed) < len(usable):
         lines.append(f"  … and {len(usable) - len(listed)} more; list them with: antiphon models list --all")
     lines += ["not usable", *(f"  {pad(row.reference, cells)}  {row.why}" for row in models if not row.usable)]
-    return print_lines([sanitize_line(line) for line in lines])
+    return print_rows([sanitize_line(line) for line in lines])
 
 
 def _by_provider(usable: list[ModelListing]) -> Iterator[list[ModelListing]]:

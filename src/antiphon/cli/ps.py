@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from antiphon.cli.frame import CliCommand, print_lines
+from antiphon.cli.frame import CliCommand, print_lines, print_rows
 from antiphon.cli.lookup import UNFINISHED, latest_with, next_command, settle, short_ids, status_text
 from antiphon.cli.options import add_json, add_server, add_store, existing_store, positive_int
 from antiphon.cli.records import print_json, with_library
@@ -86,7 +86,7 @@ async def _list(library: AnyLibrary, options: argparse.Namespace) -> int:
         return print_json([row.to_json(now) for row in rows])
     if not rows:
         return print_lines([EMPTY])
-    return print_lines(table_lines([HEADINGS, *_fitting_cells(rows, now)]))
+    return print_rows(table_lines([HEADINGS, *_fitting_cells(rows, now)]))
 
 
 def _fitting_cells(rows: Sequence[_Row], now: int) -> list[tuple[str, ...]]:

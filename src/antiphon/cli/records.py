@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from antiphon.cli.exports import branch_text, export_text, write_export
-from antiphon.cli.frame import DONE, UsageError, print_lines
+from antiphon.cli.frame import DONE, UsageError, print_lines, print_rows
 from antiphon.cli.lookup import ListedThread, find_thread, next_command
 from antiphon.cli.options import ID_HELP, Subcommands, add_server, positive_int
 from antiphon.cli.render.plain import write
@@ -133,7 +133,7 @@ def print_list(rows: list[str], records: list[dict[str, Any]], options: argparse
 
 def print_page(lines: list[str], limit: int, cursors: list[str]) -> int:
     """Print the lines of a page; if it is full, print the option for the next one to standard error."""
-    code = print_lines(lines)
+    code = print_rows(lines)
     if len(cursors) == limit:
         write(sys.stderr, f"next page: --after {cursors[-1]}\n")
     return code

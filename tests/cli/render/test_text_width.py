@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon.cli.render.text_width import clip, pad, sanitize_line, width, wrap
+from antiphon.cli.render.text_width import break_row, clip, pad, sanitize_line, width, wrap
 
 SIZES = st.integers(min_value=1, max_value=40)
 
@@ -25,6 +25,22 @@ def test_a_long_text_is_cut_with_an_ellipsis():
 
 def test_a_short_text_is_filled_up():
     assert pad("漢", 4) == "漢  "
+
+
+def test_a_row_of_a_list_is_broken_between_words_and_indented():
+    row = "c6097ecf  run   interrupted  antiphon resume c6097ecf"
+
+    assert break_row(row, 45) == ["c6097ecf  run   interrupted  antiphon resume", "  c6097ecf"]
+    assert break_row(f"  {row}", 20) == ["  c6097ecf  run", "    interrupted", "    antiphon resume", "    c6097ecf"]
+    assert break_row(row, 60) == [row]
+
+
+@given(st.text(alphabet="ab \u6f22", max_size=60), SIZES)
+def test_no_word_of_a_row_is_broken_or_lost(text, cells):
+    lines = break_row(text, cells)
+
+    assert " ".join(lines).split() == text.split()
+    assert all(width(line) <= cells or len(line.split()) == 1 for line in lines)
 
 
 def test_lines_break_between_words():

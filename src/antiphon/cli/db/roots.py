@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from antiphon.cli.frame import UsageError, print_lines
+from antiphon.cli.frame import UsageError, print_lines, print_rows
 from antiphon.cli.options import TREE_HELP, Subcommands, existing_store, positive_int
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_line
@@ -80,7 +80,7 @@ def _roots(options: argparse.Namespace) -> int:
     trees = asyncio.run(read())
     if options.json:
         return print_lines([json.dumps([asdict(tree) for tree in trees], indent=2)])
-    return print_lines([_row(tree) for tree in trees] or ["no trees"])
+    return print_rows([_row(tree) for tree in trees] or ["no trees"])
 
 
 def _delete(options: argparse.Namespace) -> int:

@@ -85,6 +85,23 @@ def table_lines(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
+def break_row(row: str, cells: int) -> list[str]:
+    """Break a row of a list between words where it is wider than `cells`; further lines are indented."""
+    row = row.rstrip()
+    start = len(row) - len(row.lstrip())
+    indent = " " * (start + 2)
+    lines: list[str] = []
+    while width(row) > cells:
+        gaps = [place for place in range(start + 1, len(row)) if row[place] == " "]
+        place = max((gap for gap in gaps if width(row[:gap]) <= cells), default=min(gaps, default=0))
+        if not place:
+            break  # a single word, which the terminal breaks
+        lines.append(row[:place].rstrip())
+        row = indent + row[place:].lstrip()
+        start = len(indent)
+    return [*lines, row]
+
+
 def wrap(text: str, cells: int) -> list[str]:
     """Wrap a text to lines of `cells`, between words where possible."""
     lines: list[str] = []
