@@ -253,7 +253,15 @@ ENDS = {
 def test_a_few_paths_take_every_transition():
     missing = None
     few = [START, CONTINUE, select("developer"), done()]
-    for input, events in (({**INPUT, "plan": PLAN}, EVENTS), ({**INPUT, "dryRun": True}, few), ({"agents": {}}, few)):
+    allowed = {"decision": "allow", "scope": "tool", "tool": "shell", "value": "shell"}
+    permitted = {**INPUT, "consent": {"overrides": [allowed]}}
+    explorations = (
+        ({**INPUT, "plan": PLAN}, EVENTS),
+        ({**INPUT, "dryRun": True}, few),
+        ({"agents": {}}, few),
+        (permitted, [*few, {"type": "REVOKE", "permission": allowed}]),
+    )
+    for input, events in explorations:
         found = get_transition_paths(BY_HAND, input=input, **{**OPTIONS, "events": events}, **ENDS)
         left = {(str(one), str(one.guard)) for one in found.unreached}
         missing = left if missing is None else missing & left
