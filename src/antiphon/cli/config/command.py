@@ -17,7 +17,7 @@ from antiphon.cli.config.settings import (
     parse_setting,
 )
 from antiphon.cli.config.toml_edit import NotEditable, Place, set_value, unset_value
-from antiphon.cli.frame import DONE, FAILED, CliCommand, UsageError, print_error, print_lines
+from antiphon.cli.frame import DONE, FAILED, CliCommand, UsageError, print_error, print_lines, print_rows
 from antiphon.cli.options import Subcommands, run_subcommand
 from antiphon.paths import config_path
 from antiphon.settings import SettingError, suggest
@@ -68,7 +68,7 @@ def _show(options: argparse.Namespace) -> int:
     width = max(map(len, values))
     missing = "" if config.path.exists() else " (not written yet)"
     lines = [f"{key:<{width}}  {_describe(key, value, config)}" for key, value in values.items()]
-    return print_lines([f"{config.path}{missing}", *lines])
+    return print_rows([f"{config.path}{missing}", *lines])
 
 
 def _describe(key: str, value: Configured | None, config: UserConfig) -> str:

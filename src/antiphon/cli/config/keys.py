@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from antiphon.cli.config.files import read_text, write_private
 from antiphon.cli.config.toml_edit import NotEditable, set_value, unset_value
-from antiphon.cli.frame import DONE, FAILED, CliCommand, UsageError, print_error, print_lines
+from antiphon.cli.frame import DONE, FAILED, CliCommand, UsageError, print_error, print_lines, print_rows
 from antiphon.cli.options import Subcommands, run_subcommand
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import OPTIONAL_VARIABLES, VARIABLES, Keys, make_secret, variables_of
@@ -50,7 +50,7 @@ def _list(options: argparse.Namespace) -> int:
     if options.json:
         return print_lines([json.dumps(rows, indent=2)])
     width = max(len(str(row["name"])) for row in rows)
-    return print_lines(
+    return print_rows(
         [f"{row['name']:<{width}}  {row['key'] or '-':<8}  {row['source'] or _hint(row)}" for row in rows]
     )
 

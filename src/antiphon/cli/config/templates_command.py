@@ -5,7 +5,7 @@ import json
 
 from antiphon.cli.config.files import edit_file, read_text
 from antiphon.cli.config.templates import existing_template, load_template, template_file, template_names
-from antiphon.cli.frame import DONE, CliCommand, UsageError, error_text, print_lines
+from antiphon.cli.frame import DONE, CliCommand, UsageError, error_text, print_lines, print_rows
 from antiphon.cli.options import Subcommands, run_subcommand
 from antiphon.paths import templates_path
 
@@ -51,7 +51,7 @@ def _list(options: argparse.Namespace) -> int:
     if not rows:
         return print_lines([f"no templates in {templates_path()}; write one with: antiphon templates edit NAME"])
     width = max(len(row["name"]) for row in rows)
-    return print_lines([f"{row['name']:<{width}}  {row['problem'] or _describe(row)}".rstrip() for row in rows])
+    return print_rows([f"{row['name']:<{width}}  {row['problem'] or _describe(row)}".rstrip() for row in rows])
 
 
 def _row(name: str) -> dict[str, str]:
